@@ -86,7 +86,7 @@ _leat() {
       '--scaler[how features are scaled while loading]:scaler:(z_benign z_all robust_benign none)' \
       '--store[store features, or store frames (a quarter of the size) and compute features while loading]:store:(features frames)' \
       '--seed[seed of the choice of validation windows]:seed:' \
-      '--column[read the logs as csv with these columns, separated by commas, by name or number: time=T:ms,id=ID:dec,bus=B,dlc=N,data=D0..D7,label=L, attack for the types of attacks if another column has them, and extended, remote, error; after a colon time takes s, ms, us, ns or gap, id hex or dec, dlc bytes or bits, data hex, dec, bits or base64]:column:_files' \
+      '--column[read the logs as csv with these columns, separated by commas, by name or number: time=T:ms,id=ID:dec,bus=B,dlc=N,data=D0..D7,label=L or L+M, attack for the types of attacks if another column has them, and extended, remote, error; after a colon time takes s, ms, us, ns or gap, id hex or dec, dlc bytes or bits, data hex, dec, bits or base64]:column:_files' \
       '--times[read times as those of a clock, or as gaps from one frame to the next, which are added up; auto reads a clock, and refuses logs where more than a quarter of the times are earlier than the one before]:times:(auto clock gap)' \
       '--no-time[read csv without times, as if they had this many frames per second]:no-time:' \
       '--allow-overlap[allow --val-split random with --stride below --window, though validation then has the frames of training]' \

@@ -172,7 +172,7 @@ class Marks(Third):
             self.assertNotIn("label=", warning)
         # words for attacks are still a label's
         result = self.read(self.table("Type", lambda i: ("Normal", "DoS")[i == 9]), *self.mapped)[0]
-        self.assertIn("--column label=Type", result["warnings"][0])
+        self.assertIn(",label=Type to read it", result["warnings"][0])
 
     def test_names_like_those_of_marks(self):
         """Not read, but named, also where the first one that is set comes late; never a label."""
@@ -207,7 +207,7 @@ class Marks(Third):
             self.assertIn('not used: "Type"; if one is the bus', warning)
         log = self.table("Type;Q", lambda i: f"{int(i >= 300)};{int(i >= 350)}")
         warnings = json.dumps(self.read(log, *self.mapped)[0]["warnings"])
-        self.assertIn("--column label=Q", warnings)
+        self.assertIn(",label=Q to read it", warnings)
         log = self.table("Type", lambda i: 0)
         self.assertEqual(self.read(log, *self.mapped)[0]["warnings"], [])
 

@@ -9,16 +9,19 @@
 /* Per file: format, looks, labelled, lines, frames, first malformed line, whether times were
  * invented, what identifiers look like, what is not sure, marks, frames cut, equal times, columns,
  * frames taken for benign because they have no label, whether times are gaps and identifiers may be
- * decimal, the names of a label column and of unused ones in numbers of seven characters, then the
+ * decimal, the columns of label_like, unused and late_mark in numbers of seven characters, then the
  * rejected. */
 enum {
     TEXT_LETTERS = 7,
-    LABEL_NUMBERS = (LEAT_CAN_LABEL_NAME_BYTES + TEXT_LETTERS - 1) / TEXT_LETTERS,
+    LABEL_NUMBERS = (LEAT_CAN_LABELS_BYTES + TEXT_LETTERS - 1) / TEXT_LETTERS,
     UNUSED_NUMBERS = (LEAT_CAN_UNUSED_BYTES + TEXT_LETTERS - 1) / TEXT_LETTERS,
+    MARK_NUMBERS = (LEAT_CAN_LABEL_NAME_BYTES + TEXT_LETTERS - 1) / TEXT_LETTERS,
     FIRST_LABEL = 15,
-    FIRST_UNUSED = FIRST_LABEL + LABEL_NUMBERS,
+    FIRST_OPTION = FIRST_LABEL + LABEL_NUMBERS,
+    FIRST_UNUSED = FIRST_OPTION + LABEL_NUMBERS,
+    FIRST_MARK = FIRST_UNUSED + UNUSED_NUMBERS,
     IDS_MAX = 2 * LEAT_CAN_IDS_BARE_HEX - 1,
-    FIRST_REJECTED = FIRST_UNUSED + UNUSED_NUMBERS,
+    FIRST_REJECTED = FIRST_MARK + MARK_NUMBERS,
     NUMBERS = FIRST_REJECTED + LEAT_CAN_REJECT_COUNT
 };
 /* Per file; keeps sums over all files far from overflow. */
@@ -54,8 +57,10 @@ static void take_apart(const leat_can_file *file, int64_t numbers[NUMBERS]) {
     numbers[12] = file->time_column | file->id_column << 8 | file->data_column << 16;
     numbers[13] = file->frames_sparse;
     numbers[14] = file->gaps | file->id_may_be_decimal << 1;
-    pack(file->label_like, LEAT_CAN_LABEL_NAME_BYTES, numbers + FIRST_LABEL);
+    pack(file->label_like.names, LEAT_CAN_LABELS_BYTES, numbers + FIRST_LABEL);
+    pack(file->label_like.option, LEAT_CAN_LABELS_BYTES, numbers + FIRST_OPTION);
     pack(file->unused, LEAT_CAN_UNUSED_BYTES, numbers + FIRST_UNUSED);
+    pack(file->late_mark, LEAT_CAN_LABEL_NAME_BYTES, numbers + FIRST_MARK);
     for (int i = 0; i < LEAT_CAN_REJECT_COUNT; i++) numbers[FIRST_REJECTED + i] = file->rejected[i];
 }
 
@@ -80,8 +85,10 @@ static void put_together(const int64_t numbers[NUMBERS], leat_can_file *file) {
         .gaps = (numbers[14] & 1) != 0,
         .id_may_be_decimal = (numbers[14] & 2) != 0,
     };
-    unpack(numbers + FIRST_LABEL, LEAT_CAN_LABEL_NAME_BYTES, file->label_like);
+    unpack(numbers + FIRST_LABEL, LEAT_CAN_LABELS_BYTES, file->label_like.names);
+    unpack(numbers + FIRST_OPTION, LEAT_CAN_LABELS_BYTES, file->label_like.option);
     unpack(numbers + FIRST_UNUSED, LEAT_CAN_UNUSED_BYTES, file->unused);
+    unpack(numbers + FIRST_MARK, LEAT_CAN_LABEL_NAME_BYTES, file->late_mark);
     for (int i = 0; i < LEAT_CAN_REJECT_COUNT; i++) file->rejected[i] = numbers[FIRST_REJECTED + i];
 }
 

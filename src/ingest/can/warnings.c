@@ -71,14 +71,9 @@ static column number_of(int number) {
     return out;
 }
 
-static bool has_late_mark(const leat_can_file *file) {
-    return (file->doubts & LEAT_CAN_DOUBT_MARK) != 0;
-}
-static bool has_unused_label(const leat_can_file *file) {
-    return file->label_like[0] != 0 && !has_late_mark(file);
-}
+static bool has_unused_label(const leat_can_file *file) { return file->label_like.names[0] != 0; }
 static bool has_unused_columns(const leat_can_file *file) {
-    return file->unused[0] != 0 || has_late_mark(file);
+    return file->unused[0] != 0 || file->late_mark[0] != 0;
 }
 static bool has_bad_labels(const leat_can_file *file) {
     return file->rejected[LEAT_CAN_REJECT_LABEL] > 0;
@@ -212,28 +207,71 @@ static void note_values(notes *to, const leat_can_file *files) {
     }
 }
 
+/* --column as it is, with other labels; in quotes, if a shell needs them. */
+static void add_label_option(notes *to, const leat_can_settings *settings, const char *labels) {
+    char text[LEAT_CAN_SETTING_BYTES + LEAT_CAN_LABELS_BYTES + 8] = "";
+    const char *at = settings->column != NULL ? settings->column : "";
+    while (*at != 0) {
+        size_t size = strcspn(at, ","), used = strlen(text);
+        if (strncmp(at, "label=", 6) != 0)
+            snprintf(text + used, sizeof text - used, "%.*s,", (int)size, at);
+        at += size + (at[size] != 0);
+    }
+    size_t used = strlen(text);
+    snprintf(text + used, sizeof text - used, "label=%s", labels);
+    bool plain = strpbrk(text, " \t'\"\\`$&|;<>()[]{}*?!#~") == NULL;
+    add(to, "--column %s", plain ? "" : "'");
+    for (at = text; *at != 0; at++) {
+        if (!plain && *at == '\'') add(to, "'\\''");
+        else add(to, "%c", *at);
+    }
+    if (!plain) add(to, "'");
+}
+
+/* Whether 1 is benign in one of these columns. */
+static bool has_inverted(const leat_can_label_columns *columns) {
+    for (const char *at = columns->names; *at == '"';) {
+        const char *end = strchr(at + 1, '"');
+        if (end == NULL) return false;
+        if (leat_can_is_benign_name(text_between(at + 1, end))) return true;
+        at = end + 1 + strspn(end + 1, ", ");
+    }
+    return false;
+}
+
+static void note_unused_labels(notes *to, const leat_can_file *files,
+                               const leat_can_settings *settings) {
+    const int attacks = LEAT_CAN_MARK_ATTACK | LEAT_CAN_MARK_MORE;
+    int64_t count = 0, first = find_files(to, files, has_unused_label, &count);
+    if (first < 0) return;
+    const leat_can_file *file = &files[first];
+    const leat_can_label_columns *like = &file->label_like;
+    bool several = strstr(like->names, "\", \"") != NULL, sum = strchr(like->option, '+') != NULL;
+    add_files(to, first, count);
+    add(to, ": column%s %s look%s like %s but %s not used%s; use ", several ? "s" : "", like->names,
+        several ? "" : "s", several ? "labels" : "a label", several ? "are" : "is",
+        !file->labelled                ? ", so the frames have no label"
+        : (file->marks & attacks) == 0 ? ", and no frame is labelled as an attack"
+                                       : "");
+    add_label_option(to, settings, like->option);
+    add(to, " to read %s", several ? "them" : "it");
+    if (sum) add(to, ": a frame is an attack if one of the columns says so");
+    if (has_inverted(like) && sum)
+        add(to, ", and 1 is benign in one that is named for benign frames");
+    else if (has_inverted(like)) add(to, " inverted: 1 is then benign, and 0 an attack");
+    if (several && !file->labelled) add(to, "; or label=NAME to read one of them");
+    if (like->names[1] >= '0' && like->names[1] <= '9')
+        add(to, "; or bus=N, extended=N, remote=N or error=N if a column is one of these");
+}
+
 static void note_columns(notes *of, const leat_can_file *files, const leat_can_settings *settings) {
     notes to = *of;
-    int64_t count = 0, first = find_files(&to, files, has_unused_label, &count);
-    if (first >= 0) {
-        add_files(&to, first, count);
-        add(&to,
-            ": column \"%s\" looks like a label but is not used%s; use --column label=%s to read "
-            "it%s",
-            files[first].label_like,
-            !files[first].labelled ? ", so the frames have no label"
-            : files[first].watched ? ", and no frame is labelled as an attack"
-                                   : "",
-            files[first].label_like,
-            leat_can_is_benign_name(text_of(files[first].label_like))
-                ? " inverted: 1 is then benign, and 0 an attack"
-                : "");
-    }
-    first = find_files(&to, files, has_unused_columns, &count);
+    note_unused_labels(&to, files, settings);
+    int64_t count = 0, first = find_files(&to, files, has_unused_columns, &count);
     if (first >= 0) {
         char late[LEAT_CAN_LABEL_NAME_BYTES + 4] = "";
-        if (has_late_mark(&files[first]))
-            snprintf(late, sizeof late, "\"%s\"", files[first].label_like);
+        if (files[first].late_mark[0] != 0)
+            snprintf(late, sizeof late, "\"%s\"", files[first].late_mark);
         if (strstr(files[first].unused, late) != NULL && files[first].unused[0] != 0) late[0] = 0;
         add_files(&to, first, count);
         add(&to,

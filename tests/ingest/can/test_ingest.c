@@ -166,7 +166,7 @@ enum {
     GAPS,
     LABEL_NAME
 };
-enum { REJECTS = LABEL_NAME + 6 + 12 };
+enum { REJECTS = LABEL_NAME + 58 + 58 + 12 + 6 };
 enum { PER_FILE = REJECTS + LEAT_CAN_REJECT_COUNT, FILES = 3, NUMBERS = FILES * PER_FILE };
 
 static void read_counts(const core_image *image, int64_t numbers[NUMBERS + 1]) {
@@ -330,9 +330,10 @@ static void stopped_late(void **state) {
 static void noted(void **state) {
     (void)state;
     leat_buf text = {0};
-    assert_ok(leat_buf_printf(&text, err, "time,id,data,verdict_of_the_detector\n"));
+    assert_ok(
+        leat_buf_printf(&text, err, "time,id,data,label_of_the_detector,second_label,Segment\n"));
     for (int i = 0; i < 500; i++)
-        assert_ok(leat_buf_printf(&text, err, "%d,%d,00,R\n", i, 1000 + i % 7));
+        assert_ok(leat_buf_printf(&text, err, "%d,%d,00,R,R,%c\n", i, 1000 + i % 7, "AB"[i % 2]));
     core_made(core_path("noted"));
     core_save(core_path("noted/x.csv"), text.data, text.size);
     leat_buf_free(&text);
@@ -341,7 +342,8 @@ static void noted(void **state) {
     options.settings.val_fraction = 0;
     assert_ok(leat_path_remove_tree(core_path("out"), err));
     assert_ok(can_logs_ingest(core_path("noted"), core_path("out"), &options, &first, err));
-    assert_non_null(strstr(first.warning, "\"noted/x.csv\": column \"verdict_of_the_detector\" "));
+    assert_non_null(strstr(first.warning, "label=label_of_the_detector+second_label to read"));
+    assert_non_null(strstr(first.warning, "of few values are not used: \"Segment\";"));
     assert_non_null(strstr(first.warning, "all of them could be decimal"));
     assert_non_null(strstr(first.warning, "times are read as seconds, but all"));
     assert_ok(leat_path_remove_tree(core_path("out"), err));

@@ -228,7 +228,7 @@ static void test_label_rules(void **state) {
         {.frames = 2},
         {.frames = 5, .labelled = true},
         {.frames = 0},
-        {.frames = 2, .label_like = "kind"}}; /* it may have labels */
+        {.frames = 2, .label_like.names = "\"kind\""}}; /* it may have labels */
     leat_can_splits splits = {.inputs = {.count = LOGS}, .files = sources};
     static const struct rule_case {
         leat_can_unlabelled rule;

@@ -72,8 +72,10 @@ static void check_shape(const shape *of, leat_can_format format, bool strict) {
     leat_buf_free(&out);
     assert_int_equal(layout.format, format);
     assert_int_equal(layout.labelled, of->labelled);
-    if (strcmp(layout.label_like, of->like != NULL ? of->like : "") != 0)
-        fail_msg("%s: looks like a label: \"%s\"", of->what, layout.label_like);
+    char like[80] = "";
+    if (of->like != NULL) snprintf(like, sizeof like, "\"%s\"", of->like);
+    if (strcmp(layout.label_like.names, like) != 0)
+        fail_msg("%s: look like labels: %s", of->what, layout.label_like.names);
     read_layout = layout;
 }
 
@@ -335,6 +337,25 @@ static const shape mapped[] = {
     {"names and units", "T,Message,N,Bits,Verdict\n1500000,291,16,0000000111111111,1\n",
      "time=T:us,id=Message:dec,dlc=N:bits,data=Bits:bits,label=Verdict", 0, true,
      "1.5 0 123 1.255.0.0.0.0.0.0 1\n", NULL},
+    {"several labels",
+     "time,id,data,DoS,Fuzzy,RPM\n1,0F5,1,0,0,0\n2,0F5,1,1,0,0\n3,0F5,1,0,normal,1.0\n4,0F5,1,0,,"
+     "0\n"
+     "5,0F5,1,0,,1\n6,0F5,1,odd,0,1\n",
+     "label=RPM+DoS+5,data=data:dec", 0, true,
+     "1 0 0F5 1.0.0.0.0.0.0.0 0\n2 0 0F5 1.0.0.0.0.0.0.0 1\n3 0 0F5 1.0.0.0.0.0.0.0 1\n"
+     "label_missing\n5 0 0F5 1.0.0.0.0.0.0.0 1\nlabel_unparsable\n",
+     NULL},
+    {"several labels, one of them of benign frames",
+     "time,id,data,Normal,DoS\n1,0F5,1,1,0\n2,0F5,1,0,0\n3,0F5,1,0,1\n",
+     "label=Normal+DoS,data=3:dec", 0, true,
+     "1 0 0F5 1.0.0.0.0.0.0.0 0\n2 0 0F5 1.0.0.0.0.0.0.0 1\n3 0 0F5 1.0.0.0.0.0.0.0 1\n", NULL},
+    {"a name with a +", "time,id,data,DoS+Fuzzy,DoS\n1,0F5,1,1,0\n2,0F5,1,0,1\n",
+     "label=DoS+Fuzzy,data=3:dec", 0, true,
+     "1 0 0F5 1.0.0.0.0.0.0.0 1\n2 0 0F5 1.0.0.0.0.0.0.0 0\n", NULL},
+    {"no label among several", "time,id,data,DoS\n1,0F5,1,1\n", "label=DoS+Gear", 0, true,
+     "there is no column \"Gear\", which --column label names", NULL},
+    {"one label twice", "time,id,data,DoS\n1,0F5,1,1\n", "label=DoS+4", 0, true,
+     "--column uses column 4 twice", NULL},
     {"nanoseconds, milliseconds", "t,m,d\n1500000000,123,0\n", "time=t:ns,id=m,data=d:dec", 0,
      false, "1.5 0 123 0.0.0.0.0.0.0.0\n", NULL},
     {"decimal bytes", "time,id,bytes\n1,0F5,1 255 016\n2,0F5,256\n3,0F5,FF\n4,0F5,0102\n",

@@ -141,7 +141,8 @@ static const leat_setting rows[] = {
      .value = "WHAT=NAME",
      .usually = "usual names",
      .help = "read the logs as csv with these columns, separated by commas, by name or number: "
-             "time=T:ms,id=ID:dec,bus=B,dlc=N,data=D0..D7,label=L, attack for the types of attacks "
+             "time=T:ms,id=ID:dec,bus=B,dlc=N,data=D0..D7,label=L or L+M, attack for the types of "
+             "attacks "
              "if another column has them, and extended, remote, error; "
              "after a colon time takes s, ms, us, ns or gap, id hex or dec, dlc bytes or bits, "
              "data hex, dec, bits or base64"},

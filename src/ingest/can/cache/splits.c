@@ -627,9 +627,8 @@ void leat_can_splits_label(leat_can_splits *splits, const leat_can_file *files,
     for (int64_t i = 0; i < splits->inputs.count; i++) {
         leat_can_source *file = &splits->files[i];
         if (files[i].labelled || files[i].frames == 0) continue;
-        bool mark = (files[i].doubts & LEAT_CAN_DOUBT_MARK) != 0;
         bool hints =
-            (files[i].label_like[0] != 0 && !mark) || files[i].rejected[LEAT_CAN_REJECT_LABEL] > 0;
+            files[i].label_like.names[0] != 0 || files[i].rejected[LEAT_CAN_REJECT_LABEL] > 0;
         bool benign = rule == LEAT_UNLABELLED_BENIGN || rule == LEAT_UNLABELLED_BENIGN_LINES ||
                       (rule == LEAT_UNLABELLED_BY_NAME && !hints && is_benign(splits, i));
         file->unlabelled = !benign;

@@ -1,8 +1,8 @@
 /* --column time=NAME,id=NAME:dec,...: see column_option.h. */
+#include <stdio.h>
 #include <string.h>
 
 #include "base/error.h"
-#include "format/can_cache/can_cache.h"
 #include "ingest/can/read/column_option.h"
 
 #define ROLE_NAME(role, text) [role] = (text),
@@ -63,6 +63,28 @@ static leat_code take_name(char out[LEAT_CAN_COLUMN_NAME_BYTES], int role, const
     return LEAT_OK;
 }
 
+/* NAME[+NAME...]; with nothing before or after a +, it belongs to the name. */
+static leat_code read_labels(leat_can_mapping *mapping, const char *text, size_t size,
+                             leat_error *err) {
+    const int role = LEAT_CAN_ROLE_LABEL;
+    const char *at = text, *end = text + size;
+    bool several =
+        size > 0 && text[0] != '+' && end[-1] != '+' && memmem(text, size, "++", 2) == NULL;
+    snprintf(mapping->label, sizeof mapping->label, "%.*s", (int)size, text);
+    while (mapping->label_count < LEAT_CAN_LABEL_COLUMNS_MAX) {
+        const char *plus = several ? memchr(at, '+', (size_t)(end - at)) : NULL;
+        const char *stop = plus != NULL ? plus : end;
+        LEAT_TRY(
+            take_name(mapping->labels[mapping->label_count++], role, at, (size_t)(stop - at), err));
+        if (plus == NULL)
+            return take_name(mapping->roles[role].name, role, mapping->labels[0],
+                             strlen(mapping->labels[0]), err);
+        at = plus + 1;
+    }
+    return leat_fail(err, LEAT_ERR_OPTION, "--column: label takes up to %d columns",
+                     LEAT_CAN_LABEL_COLUMNS_MAX);
+}
+
 /* ROLE=NAME[..NAME][:UNIT] */
 static leat_code read_item(leat_can_mapping *mapping, const char *text, size_t size,
                            leat_error *err) {
@@ -94,6 +116,7 @@ static leat_code read_item(leat_can_mapping *mapping, const char *text, size_t s
         LEAT_TRY(take_name(to->last, role, dots + 2, (size_t)(end - dots - 2), err));
         end = dots;
     }
+    if (role == LEAT_CAN_ROLE_LABEL) return read_labels(mapping, name, (size_t)(end - name), err);
     return take_name(to->name, role, name, (size_t)(end - name), err);
 }
 

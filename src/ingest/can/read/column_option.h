@@ -2,6 +2,7 @@
 #ifndef LEAT_INGEST_CAN_READ_COLUMN_OPTION_H
 #define LEAT_INGEST_CAN_READ_COLUMN_OPTION_H
 
+#include "format/can_cache/can_cache.h"
 #include "ingest/can/read/layout.h"
 
 /* What a column can be mapped to, by its name in the option. */
@@ -27,8 +28,14 @@ typedef struct leat_can_mapped {
     char last[LEAT_CAN_COLUMN_NAME_BYTES]; /* data only: the last of several; or "" */
     leat_can_unit unit;
 } leat_can_mapped;
+/* label=DoS+Fuzzy: the names of several columns of labels, the first of which is also that of its
+ * role; and all of it, which may be one name. */
+#define LEAT_CAN_LABEL_COLUMNS_MAX 16
 typedef struct leat_can_mapping {
     leat_can_mapped roles[LEAT_CAN_ROLE_COUNT];
+    char label[LEAT_CAN_SETTING_BYTES];
+    char labels[LEAT_CAN_LABEL_COLUMNS_MAX][LEAT_CAN_COLUMN_NAME_BYTES];
+    int label_count;
 } leat_can_mapping;
 
 /* Reads "time=T:us,id=IntID1:dec,data=DATA0..DATA7". LEAT_ERR_OPTION: what is not accepted. */

@@ -49,7 +49,8 @@ bool leat_can_says_no_label(leat_text name);
  * the first lines have values that fit. */
 void leat_can_name_marks(const leat_text *lines, int count, const leat_text *names,
                          leat_can_layout *layout);
-/* Notes the unused columns that may be marks or buses: layout->unused. */
+/* Notes the unused columns that may be marks or buses: layout->unused; `names` NULL: by their
+ * numbers. */
 void leat_can_find_unused(const leat_text *lines, int count, const leat_text *names,
                           leat_can_layout *layout);
 

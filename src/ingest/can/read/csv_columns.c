@@ -4,6 +4,7 @@
  */
 #include <stdio.h>
 
+#include "ingest/can/read/attack_types.h"
 #include "ingest/can/read/column_option.h"
 #include "ingest/can/read/csv_header.h"
 #include "ingest/can/read/known.h"
@@ -156,10 +157,35 @@ static bool map_role(const leat_can_header *head, int role, const leat_can_mappe
     if (role == (int)LEAT_CAN_ROLE_ID) layout->id_unit = mapped->unit;
     if (role == (int)LEAT_CAN_ROLE_DLC) layout->dlc_unit = mapped->unit;
     if (role == (int)LEAT_CAN_ROLE_DATA) layout->data_unit = mapped->unit;
+    if (role == (int)LEAT_CAN_ROLE_LABEL && head->named)
+        layout->label_of_type |= leat_can_is_attack_type(head->cells[first]);
+    if (role == (int)LEAT_CAN_ROLE_LABEL && head->named) {
+        uint8_t type = leat_can_word_type(head->cells[first], head->options->longer);
+        if (type > LEAT_CAN_TYPE_UNKNOWN) layout->label_type[first] = type;
+    }
     if (role == (int)LEAT_CAN_ROLE_LABEL && head->named &&
         leat_can_is_benign_name(head->cells[first])) {
-        layout->label_inverted = true;
+        layout->label_inverted |= UINT64_C(1) << first;
         layout->doubts |= LEAT_CAN_DOUBT_INVERTED;
+    }
+    return true;
+}
+
+/* One column or several; a + may as well belong to the name of one. */
+static bool map_labels(const leat_can_header *head, const leat_can_mapping *mapping,
+                       leat_can_layout *layout) {
+    layout->label_chosen = true;
+    snprintf(layout->label_like.option, sizeof layout->label_like.option, "%s", mapping->label);
+    for (int i = 0; head->named && i < head->count; i++) {
+        leat_can_mapped whole = {.last = ""};
+        if (mapping->label_count == 1 || !is_word(head->cells[i], mapping->label)) continue;
+        snprintf(whole.name, sizeof whole.name, "%d", i + 1);
+        return map_role(head, LEAT_CAN_ROLE_LABEL, &whole, layout);
+    }
+    for (int i = 0; i < mapping->label_count; i++) {
+        leat_can_mapped one = {.last = ""};
+        memcpy(one.name, mapping->labels[i], sizeof one.name);
+        if (!map_role(head, LEAT_CAN_ROLE_LABEL, &one, layout)) return false;
     }
     return true;
 }
@@ -168,7 +194,10 @@ bool leat_can_map_columns(const leat_can_header *head, leat_can_layout *layout) 
     const leat_can_mapping *mapping = head->options->columns;
     for (int role = 0; mapping != NULL && role < (int)LEAT_CAN_ROLE_COUNT; role++) {
         const leat_can_mapped *mapped = &mapping->roles[role];
-        if (mapped->name[0] != 0 && !map_role(head, role, mapped, layout)) return false;
+        if (mapped->name[0] == 0) continue;
+        bool good = role == (int)LEAT_CAN_ROLE_LABEL ? map_labels(head, mapping, layout)
+                                                     : map_role(head, role, mapped, layout);
+        if (!good) return false;
     }
     return true;
 }
@@ -345,7 +374,7 @@ static bool name_bytes(const leat_can_header *head, leat_can_layout *layout) {
 
 /* The label: the first choice among the known names. Others are named as unused. */
 static bool name_label(const leat_can_header *head, leat_can_layout *layout) {
-    int best = -1, best_rank = -1, other = -1;
+    int best = -1, best_rank = -1;
     bool given = leat_can_find_column(layout, LEAT_CAN_COLUMN_LABEL) >= 0;
     for (int i = 0; i < head->count; i++) {
         int rank = leat_can_label_rank(head->cells[i]);
@@ -357,18 +386,15 @@ static bool name_label(const leat_can_header *head, leat_can_layout *layout) {
                 "--column label=NAME, or its number",
                 leat_can_show_name(head->cells[best]).text,
                 leat_can_show_name(head->cells[i]).text);
-        if (given || (best >= 0 && rank > best_rank)) {
-            other = i;
-            continue;
-        }
-        if (best >= 0) other = best;
+        if (given || (best >= 0 && rank > best_rank)) continue;
         best = i;
         best_rank = rank;
     }
     if (!given && best >= 0) layout->column[best] = LEAT_CAN_COLUMN_LABEL;
-    if (other >= 0)
-        leat_text_show(layout->label_like, sizeof layout->label_like, head->cells[other].data,
-                       head->cells[other].size_bytes);
+    for (int i = 0; i < head->count; i++) {
+        if (layout->column[i] == LEAT_CAN_COLUMN_OTHER && leat_can_label_rank(head->cells[i]) >= 0)
+            leat_can_add_label_like(head->cells, head->count, i, &layout->label_like);
+    }
     return true;
 }
 

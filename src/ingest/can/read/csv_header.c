@@ -205,12 +205,10 @@ static bool resolve(const leat_can_header *head, leat_can_layout *layout) {
     name_column(head, layout, LEAT_CAN_COLUMN_ID, layout->id_name);
     leat_can_note_units(head, layout);
     if (!check_payloads(head, layout)) return false;
-    leat_can_find_label_like(head->lines, head->line_count, head->named ? head->cells : NULL,
-                             layout);
-    if (layout->label_like[0] == 0)
-        leat_can_watch_columns(head->lines, head->line_count, head->named ? head->cells : NULL,
-                               layout);
-    if (head->named) leat_can_find_unused(head->lines, head->line_count, head->cells, layout);
+    const leat_text *names = head->named ? head->cells : NULL;
+    leat_can_find_label_like(head->lines, head->line_count, names, layout);
+    leat_can_watch_columns(head->lines, head->line_count, names, layout);
+    leat_can_find_unused(head->lines, head->line_count, names, layout);
     return true;
 }
 
@@ -285,6 +283,10 @@ static int count_columns(const leat_can_header *head) {
         range = range || mapped->last[0] != 0;
         if (leat_can_number_of(mapped->name) > last) last = leat_can_number_of(mapped->name);
     }
+    for (int i = 0; i < head->options->columns->label_count; i++) {
+        int label = leat_can_number_of(head->options->columns->labels[i]);
+        if (label > last) last = label;
+    }
     return head->part == ' ' && !range && last < most ? last : most;
 }
 
@@ -326,6 +328,9 @@ static bool all_numbers(const leat_can_mapping *mapping) {
         const leat_can_mapped *mapped = &mapping->roles[role];
         if (mapped->name[0] != 0 && leat_can_number_of(mapped->name) == 0) return false;
         if (mapped->last[0] != 0 && leat_can_number_of(mapped->last) == 0) return false;
+    }
+    for (int i = 0; i < mapping->label_count; i++) {
+        if (leat_can_number_of(mapping->labels[i]) == 0) return false;
     }
     return true;
 }

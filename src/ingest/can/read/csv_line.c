@@ -4,6 +4,7 @@
  * there is one: a payload in another notation than the expected one is then not taken for bytes.
  */
 #include "ingest/can/read/attack_types.h"
+#include "ingest/can/read/column_option.h"
 #include "ingest/can/read/csv.h"
 #include "ingest/can/read/known.h"
 #include "ingest/can/read/labels.h"
@@ -32,8 +33,19 @@ typedef struct row {
     leat_text cell[LEAT_CAN_COLUMN_KINDS]; /* data NULL: no such column */
     leat_text bytes[LEAT_CAN_COLUMNS_MAX];
     int byte_count;
-    bool cut; /* it ends before the label */
+    struct {
+        leat_text cell;
+        int column;
+    } labels[LEAT_CAN_LABEL_COLUMNS_MAX];
+    int label_count;
+    int attack_column; /* of the first label that says that the frame is an attack */
+    bool cut;          /* it ends before the label */
 } row;
+
+static void add_label(row *out, leat_text cell, int column) {
+    out->labels[out->label_count].cell = cell;
+    out->labels[out->label_count++].column = column;
+}
 
 /* With blanks between cells, a payload takes the cells that are too many. A label that
  * may be in the cell of a byte may be missing, with all that is behind it. */
@@ -43,13 +55,13 @@ static bool read_row(const leat_can_layout *layout, const char *at, const char *
     int more = count - layout->column_count, next = 0;
     if (count < 0 || (more > 0 && layout->part != ' ')) return false;
     memset(out->cell, 0, sizeof out->cell);
-    out->byte_count = 0;
+    out->byte_count = out->label_count = 0;
     out->cut = false;
     for (int i = 0; i < layout->column_count; i++) {
         int column = layout->column[i];
         if (next == count) { /* short frames may end before the last bytes */
             if (layout->may_shift && column == LEAT_CAN_COLUMN_LABEL) {
-                out->cell[column] = (leat_text){end, 0};
+                add_label(out, (leat_text){end, 0}, i);
                 out->cut = true;
                 continue;
             }
@@ -68,7 +80,8 @@ static bool read_row(const leat_can_layout *layout, const char *at, const char *
             next += more;
             cell = text_between(cell.data, cells[next - 1].data + cells[next - 1].size_bytes);
         }
-        out->cell[column] = cell;
+        if (column == LEAT_CAN_COLUMN_LABEL) add_label(out, cell, i);
+        else out->cell[column] = cell;
     }
     return next == count;
 }
@@ -328,12 +341,14 @@ static bool take_id(const leat_can_layout *layout, const row *in,
 
 bool leat_can_labels_may_shift(const leat_can_layout *layout) {
     bool dlc = false, behind = false;
+    int labels = 0;
     for (int i = 0; i < layout->column_count; i++) {
+        labels += layout->column[i] == LEAT_CAN_COLUMN_LABEL;
         dlc = dlc || layout->column[i] == LEAT_CAN_COLUMN_DLC;
         behind = behind || (i > 0 && layout->column[i] == LEAT_CAN_COLUMN_LABEL &&
                             layout->column[i - 1] == LEAT_CAN_COLUMN_BYTE);
     }
-    return dlc && behind;
+    return dlc && behind && labels == 1;
 }
 
 /* HCRL's rows end with the last byte of the frame and the label. In tables made of them (by pandas,
@@ -342,7 +357,7 @@ bool leat_can_labels_may_shift(const leat_can_layout *layout) {
 static void shift_label(const leat_can_layout *layout, row *in) {
     int dlc = 0;
     bool attack = false;
-    leat_text *label = &in->cell[LEAT_CAN_COLUMN_LABEL];
+    leat_text *label = &in->labels[0].cell;
     if (!leat_can_label_missing(*label)) return;
     if (!read_dlc(layout, in, &dlc) || dlc < 0 || dlc >= in->byte_count) return;
     const leat_text cell = in->bytes[dlc];
@@ -355,12 +370,43 @@ static void shift_label(const leat_can_layout *layout, row *in) {
     in->cut = false;
 }
 
-/* Of an attack: by the column of --column attack, or else by its label. */
-static uint8_t type_of(const leat_can_line_options *options, const row *in) {
+/* ---- labels ---- */
+
+/* Of an attack: by the column of --column attack, or else by its label, or the label's name. */
+static uint8_t type_of(const leat_can_layout *layout, const leat_can_line_options *options,
+                       const row *in) {
     leat_text named = in->cell[LEAT_CAN_COLUMN_ATTACK];
-    uint8_t type = named.data != NULL ? leat_can_word_type(named, options->longer) : 0;
-    if (type != LEAT_CAN_TYPE_BY_FILE) return type;
-    return leat_can_word_type(in->cell[LEAT_CAN_COLUMN_LABEL], options->longer);
+    uint8_t type = LEAT_CAN_TYPE_BY_FILE;
+    if (named.data != NULL) type = leat_can_word_type(named, options->longer);
+    if (type == LEAT_CAN_TYPE_BY_FILE)
+        type = leat_can_word_type(in->cell[LEAT_CAN_COLUMN_LABEL], options->longer);
+    return type == LEAT_CAN_TYPE_BY_FILE ? layout->label_type[in->attack_column] : type;
+}
+
+/* A frame is an attack if one of its labels says so; else all of them have to say that it is none.
+ */
+static leat_can_reject take_labels(const leat_can_layout *layout,
+                                   const leat_can_line_options *options, row *in,
+                                   leat_can_line *line) {
+    bool missing = false;
+    line->attack = false;
+    for (int i = 0; i < in->label_count; i++) {
+        leat_text cell = in->labels[i].cell;
+        bool attack = false, inverted = (layout->label_inverted >> in->labels[i].column & 1) != 0;
+        missing = missing || leat_can_label_missing(cell);
+        if (leat_can_label_missing(cell)) continue;
+        if (!(inverted ? leat_can_take_inverted : leat_can_take_label)(cell, &attack))
+            return LEAT_CAN_REJECT_LABEL;
+        if (!inverted) line->marks |= leat_can_label_mark(cell, attack);
+        if (attack && !line->attack) {
+            in->cell[LEAT_CAN_COLUMN_LABEL] = cell;
+            in->attack_column = in->labels[i].column;
+        }
+        line->attack = line->attack || attack;
+    }
+    if (!missing || line->attack) return LEAT_CAN_TAKEN;
+    return leat_can_take_sparse((leat_text){"", 0}, options, line) ? LEAT_CAN_TAKEN
+                                                                   : LEAT_CAN_REJECT_NO_LABEL;
 }
 
 leat_can_reject leat_can_parse_table(const leat_can_layout *layout,
@@ -380,15 +426,9 @@ leat_can_reject leat_can_parse_table(const leat_can_layout *layout,
     if (error) return LEAT_CAN_REJECT_ERROR;
     if (!take_id(layout, &in, options, extended, line)) return LEAT_CAN_REJECT_ID;
     note_padded(in.cell[LEAT_CAN_COLUMN_ID], line);
-    line->attack = false;
-    leat_text label = in.cell[LEAT_CAN_COLUMN_LABEL];
-    bool labelled = layout->labelled && !leat_can_take_sparse(label, options, line);
-    if (labelled && !(layout->label_inverted ? leat_can_take_inverted
-                                             : leat_can_take_label)(label, &line->attack))
-        return leat_can_label_missing(label) ? LEAT_CAN_REJECT_NO_LABEL : LEAT_CAN_REJECT_LABEL;
-    if (labelled && !layout->label_inverted)
-        line->marks |= leat_can_label_mark(label, line->attack);
-    line->type = line->attack ? type_of(options, &in) : LEAT_CAN_TYPE_BY_FILE;
+    leat_can_reject labels = take_labels(layout, options, &in, line);
+    if (labels != LEAT_CAN_TAKEN) return labels;
+    line->type = line->attack ? type_of(layout, options, &in) : LEAT_CAN_TYPE_BY_FILE;
     if (!leat_can_take_bus(&layout->buses, in.cell[LEAT_CAN_COLUMN_BUS], &line->bus))
         return LEAT_CAN_REJECT_BUS;
     if (remote) return LEAT_CAN_REJECT_REMOTE;

@@ -148,7 +148,7 @@ static values look_at(const leat_text *lines, int count, const leat_can_layout *
     for (int k = 0; k < layout->column_count; k++) {
         if (layout->column[k] == LEAT_CAN_COLUMN_ID) id = k;
     }
-    for (int i = 1; i < count; i++) {
+    for (int i = layout->named ? 1 : 0; i < count; i++) {
         leat_text cells[LEAT_CAN_COLUMNS_MAX], cell;
         int found = leat_can_split_cells(lines[i].data, lines[i].data + lines[i].size_bytes,
                                          layout->part, cells, LEAT_CAN_COLUMNS_MAX);
@@ -226,11 +226,24 @@ void leat_can_name_marks(const leat_text *lines, int count, const leat_text *nam
 
 /* ---- columns that are not used --------------------------------------------------------------- */
 
+enum { LINES_ENOUGH = 32 };
+
+static bool is_few(const values *seen) {
+    return seen->different > 1 && seen->different <= FEW && seen->names == seen->lines;
+}
+
+/* Whether the summary should name a column that has a number alone. */
+static bool has_few_values(const leat_text *lines, int count, const leat_can_layout *layout,
+                           int column) {
+    const values seen = look_at(lines, count, layout, column);
+    return (seen.kinds && seen.different <= FEW) ||
+           (is_few(&seen) && seen.lines >= LINES_ENOUGH && seen.marks < seen.lines);
+}
+
 /* Whether the summary should name a column: its name is that of a mark or a bus, or nobody knows
  * it, and it has few values. */
 static bool is_worth_naming(const leat_text *lines, int count, leat_text name,
                             const leat_can_layout *layout, int column) {
-    enum { LINES_ENOUGH = 32 };
     bool part = false;
     char plain[LEAT_CAN_PLAIN_BYTES];
     const leat_can_mark_row *word = find_word(name, &part);
@@ -249,8 +262,7 @@ static bool is_worth_naming(const leat_text *lines, int count, leat_text name,
     /* a second bus may come late */
     int least = vague != NULL && vague->bus && vague->where != LEAT_CAN_VAGUE_ALL ? 1 : 2;
     if (vague != NULL) return seen.different >= least && seen.different <= FEW;
-    bool few = seen.different > 1 && seen.different <= FEW && seen.names == seen.lines;
-    return few && (mark || (seen.lines >= LINES_ENOUGH && seen.marks < seen.lines));
+    return is_few(&seen) && (mark || (seen.lines >= LINES_ENOUGH && seen.marks < seen.lines));
 }
 
 void leat_can_find_unused(const leat_text *lines, int count, const leat_text *names,
@@ -258,12 +270,17 @@ void leat_can_find_unused(const leat_text *lines, int count, const leat_text *na
     size_t used = 0, size = sizeof layout->unused;
     layout->unused[0] = 0;
     for (int k = 0; k < layout->column_count; k++) {
-        char text[LEAT_CAN_LABEL_NAME_BYTES];
+        char name[LEAT_CAN_LABEL_NAME_BYTES], text[LEAT_CAN_LABEL_NAME_BYTES + 4];
         if (layout->column[k] != LEAT_CAN_COLUMN_OTHER) continue;
-        leat_text_show(text, sizeof text, names[k].data, names[k].size_bytes);
-        if (strcmp(text, layout->label_like) == 0 || used + strlen(text) + 5 > size) continue;
-        if (!is_worth_naming(lines, count, names[k], layout, k)) continue;
-        used += (size_t)snprintf(layout->unused + used, size - used, "%s\"%s\"",
-                                 used > 0 ? ", " : "", text);
+        if (names == NULL) snprintf(name, sizeof name, "%d", k + 1);
+        else leat_text_show(name, sizeof name, names[k].data, names[k].size_bytes);
+        snprintf(text, sizeof text, "\"%s\"", name);
+        if (strstr(layout->label_like.names, text) != NULL) continue;
+        if (used + strlen(text) + 3 > size) continue;
+        if (names == NULL ? !has_few_values(lines, count, layout, k)
+                          : !is_worth_naming(lines, count, names[k], layout, k))
+            continue;
+        used += (size_t)snprintf(layout->unused + used, size - used, "%s%s", used > 0 ? ", " : "",
+                                 text);
     }
 }

@@ -43,19 +43,26 @@ static leat_can_reject parse(const leat_can_layout *layout, const leat_can_line_
     return (layout->table ? leat_can_parse_table : parse_plain)(layout, options, at, end, line);
 }
 
-/* The label of a csv: columns after a payload of several words are counted from the end. */
+/* The label of a csv, of several the first that is not known: columns after a payload of several
+ * words are counted from the end. */
 static leat_text find_label(const leat_can_layout *layout, const char *at, const char *end) {
     enum { CELLS_MAX = LEAT_CAN_COLUMNS_MAX + LEAT_CAN_FD_BYTES };
     leat_text cells[CELLS_MAX];
     char part = layout->part != 0 ? layout->part : ',';
     int count = leat_can_split_cells(at, end, part, cells, CELLS_MAX);
     int more = 0;
+    leat_text first = text_between(at, end);
+    bool found = false, attack = false;
     for (int i = 0; i < layout->column_count; i++) {
         if (layout->column[i] == LEAT_CAN_COLUMN_PAYLOAD && count > layout->column_count)
             more = count - layout->column_count;
-        if (layout->column[i] == LEAT_CAN_COLUMN_LABEL && i + more < count) return cells[i + more];
+        if (layout->column[i] != LEAT_CAN_COLUMN_LABEL || i + more >= count) continue;
+        leat_text cell = cells[i + more];
+        if (!found) first = cell;
+        found = true;
+        if (!leat_can_label_missing(cell) && !leat_can_take_label(cell, &attack)) return cell;
     }
-    return text_between(at, end);
+    return first;
 }
 
 const leat_can_format_lines leat_can_csv = {.lay_out = lay_out,

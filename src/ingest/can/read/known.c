@@ -25,8 +25,9 @@ const leat_can_format_row leat_can_formats[LEAT_CAN_FORMATS] = {
     "convert it: python3 -m can.logconvert FILE." suffix " FILE.log (python-can)"
 #define TSHARK(suffix)                                                                             \
     "convert it: tshark -r FILE." suffix                                                           \
-    " -T fields -E separator=, -e frame.time_epoch -e can.id -e data.data > FILE.csv, and read "   \
-    "that with --column time=1,id=2,data=3"
+    " -T fields -E separator=, -e frame.time_epoch -e can.id -e data.data -e can.flags.xtd -e "    \
+    "can.flags.rtr -e can.flags.err > FILE.csv, and read that with --column "                      \
+    "time=1,id=2:dec,data=3,extended=4,remote=5,error=6"
 #define MEASURED "write its frames into a csv with the columns timestamp, arbitration_id and data"
 const leat_can_binary_row leat_can_binary_files[] = {
     {"LOGG", 4, "a BLF file of Vector", LOGCONVERT("blf")},
@@ -160,18 +161,18 @@ const leat_can_vague_row leat_can_vague_words[] = {
     {"ifname", LEAT_CAN_VAGUE_INSIDE, true},    {"busid", LEAT_CAN_VAGUE_INSIDE, true},
     {"port", LEAT_CAN_VAGUE_ALL, true},         {"ch", LEAT_CAN_VAGUE_ALL, true},
     {"chan", LEAT_CAN_VAGUE_ALL, true},         {"can", LEAT_CAN_VAGUE_ALL, true},
-    {"extend", LEAT_CAN_VAGUE_INSIDE, false},   {"standard", LEAT_CAN_VAGUE_INSIDE, false},
-    {"extid", LEAT_CAN_VAGUE_INSIDE, false},    {"stdid", LEAT_CAN_VAGUE_INSIDE, false},
-    {"29bit", LEAT_CAN_VAGUE_INSIDE, false},    {"xtd", LEAT_CAN_VAGUE_INSIDE, false},
-    {"rtr", LEAT_CAN_VAGUE_INSIDE, false},      {"remote", LEAT_CAN_VAGUE_INSIDE, false},
-    {"error", LEAT_CAN_VAGUE_INSIDE, false},    {"frametype", LEAT_CAN_VAGUE_ALL, false},
-    {"idtype", LEAT_CAN_VAGUE_ALL, false},      {"idformat", LEAT_CAN_VAGUE_ALL, false},
-    {"ext", LEAT_CAN_VAGUE_PART, false},        {"extd", LEAT_CAN_VAGUE_PART, false},
-    {"ide", LEAT_CAN_VAGUE_PART, false},        {"eff", LEAT_CAN_VAGUE_PART, false},
-    {"sff", LEAT_CAN_VAGUE_PART, false},        {"std", LEAT_CAN_VAGUE_PART, false},
-    {"err", LEAT_CAN_VAGUE_PART, false},        {"er", LEAT_CAN_VAGUE_PART, false},
-    {"fd", LEAT_CAN_VAGUE_PART, false},         {"tx", LEAT_CAN_VAGUE_PART, false},
-    {NULL, LEAT_CAN_VAGUE_ALL, false},
+    {"flags", LEAT_CAN_VAGUE_ALL, false},       {"extend", LEAT_CAN_VAGUE_INSIDE, false},
+    {"standard", LEAT_CAN_VAGUE_INSIDE, false}, {"extid", LEAT_CAN_VAGUE_INSIDE, false},
+    {"stdid", LEAT_CAN_VAGUE_INSIDE, false},    {"29bit", LEAT_CAN_VAGUE_INSIDE, false},
+    {"xtd", LEAT_CAN_VAGUE_INSIDE, false},      {"rtr", LEAT_CAN_VAGUE_INSIDE, false},
+    {"remote", LEAT_CAN_VAGUE_INSIDE, false},   {"error", LEAT_CAN_VAGUE_INSIDE, false},
+    {"frametype", LEAT_CAN_VAGUE_ALL, false},   {"idtype", LEAT_CAN_VAGUE_ALL, false},
+    {"idformat", LEAT_CAN_VAGUE_ALL, false},    {"ext", LEAT_CAN_VAGUE_PART, false},
+    {"extd", LEAT_CAN_VAGUE_PART, false},       {"ide", LEAT_CAN_VAGUE_PART, false},
+    {"eff", LEAT_CAN_VAGUE_PART, false},        {"sff", LEAT_CAN_VAGUE_PART, false},
+    {"std", LEAT_CAN_VAGUE_PART, false},        {"err", LEAT_CAN_VAGUE_PART, false},
+    {"er", LEAT_CAN_VAGUE_PART, false},         {"fd", LEAT_CAN_VAGUE_PART, false},
+    {"tx", LEAT_CAN_VAGUE_PART, false},         {NULL, LEAT_CAN_VAGUE_ALL, false},
 };
 
 /* can-train-and-test, CICIoV2024 and SynCAN, the HCRL challenge of 2020, HCRL's tables, DAGA */

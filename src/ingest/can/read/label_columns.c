@@ -3,11 +3,11 @@
  * whatever their names, if all of their values are 0 and 1, and both occur. Attacks may begin late,
  * so the whole file decides; so do words that name attacks. In a log with labels, only columns
  * whose names say so are watched, for such words: they count if no frame of the log is labelled as
- * one.
+ * one. But if --column has chosen the label, others may be as good, as where each attack has a
+ * column; of such columns, those of attacks that the log does not have are 0 only.
  *
  * A column Type, or of a name like that of a mark or a bus, may be one as well. It is named as
- * unused, as if the first lines had both of its values, unless another column is more like a label;
- * also in a log with labels.
+ * unused, as if the first lines had both of its values.
  */
 #include <stdio.h>
 
@@ -105,44 +105,101 @@ static bool has_label_values(const leat_text *lines, int count, int first,
     return long_words > 0 || (!vague && words > 0 && words == seen);
 }
 
+/* How --column takes a column: by its name, if no shell and no other column has a use for it. */
+static void show_option(const leat_text *names, int count, int column,
+                        char option[LEAT_CAN_LABEL_NAME_BYTES]) {
+    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-";
+    leat_text name = names != NULL ? names[column] : (leat_text){"", 0};
+    int number = 0;
+    bool good = name.size_bytes > 0 && name.size_bytes < LEAT_CAN_LABEL_NAME_BYTES &&
+                !read_count(name, LEAT_CAN_COLUMNS_MAX, &number);
+    for (int i = 0; i < name.size_bytes && good; i++)
+        good = memchr(plain, name.data[i], sizeof plain - 1) != NULL;
+    for (int i = 0; i < count && good; i++)
+        good = i == column || names[i].size_bytes != name.size_bytes ||
+               memcmp(names[i].data, name.data, (size_t)name.size_bytes) != 0;
+    if (good) snprintf(option, LEAT_CAN_LABEL_NAME_BYTES, "%.*s", name.size_bytes, name.data);
+    else snprintf(option, LEAT_CAN_LABEL_NAME_BYTES, "%d", column + 1);
+}
+
+static void show_name(const leat_text *names, int column, char name[LEAT_CAN_LABEL_NAME_BYTES]) {
+    if (names == NULL) snprintf(name, LEAT_CAN_LABEL_NAME_BYTES, "%d", column + 1);
+    else
+        leat_text_show(name, LEAT_CAN_LABEL_NAME_BYTES, names[column].data,
+                       names[column].size_bytes);
+}
+
+static void add_label_like(const char *name, const char *option, leat_can_label_columns *to) {
+    size_t names = strlen(to->names), options = strlen(to->option);
+    if (names + strlen(name) + 5 > sizeof to->names) return;
+    if (options + strlen(option) + 2 > sizeof to->option) return;
+    snprintf(to->names + names, sizeof to->names - names, "%s\"%s\"", names > 0 ? ", " : "", name);
+    snprintf(to->option + options, sizeof to->option - options, "%s%s", options > 0 ? "+" : "",
+             option);
+}
+
+void leat_can_add_label_like(const leat_text *names, int count, int column,
+                             leat_can_label_columns *to) {
+    char name[LEAT_CAN_LABEL_NAME_BYTES], option[LEAT_CAN_LABEL_NAME_BYTES];
+    show_name(names, column, name);
+    show_option(names, count, column, option);
+    add_label_like(name, option, to);
+}
+
 void leat_can_find_label_like(const leat_text *lines, int count, const leat_text *names,
                               leat_can_layout *layout) {
-    if (layout->label_like[0] != 0 || layout->labelled) return;
+    if (layout->labelled) return;
     for (int k = 0; k < layout->column_count; k++) {
         if (layout->column[k] != LEAT_CAN_COLUMN_OTHER) continue;
         if (names != NULL && leat_can_is_mark(names[k])) continue;
         bool named =
             names != NULL && leat_can_label_like(names[k]) && !leat_can_may_be_mark(names[k]);
         bool vague = names != NULL && leat_can_is_vague(names[k]);
-        if (!named && !has_label_values(lines, count, names != NULL ? 1 : 0, layout, k, vague))
-            continue;
-        if (names == NULL) snprintf(layout->label_like, sizeof layout->label_like, "%d", k + 1);
-        else
-            leat_text_show(layout->label_like, sizeof layout->label_like, names[k].data,
-                           names[k].size_bytes);
-        return;
+        if (named || has_label_values(lines, count, names != NULL ? 1 : 0, layout, k, vague))
+            leat_can_add_label_like(names, layout->column_count, k, &layout->label_like);
     }
 }
 
 /* ---- by the values of the complete file ------------------------------------------------------ */
 
+static bool is_named_already(const char *name, const leat_can_label_columns *columns) {
+    char quoted[LEAT_CAN_LABEL_NAME_BYTES + 4];
+    snprintf(quoted, sizeof quoted, "\"%s\"", name);
+    return strstr(columns->names, quoted) != NULL;
+}
+
+/* Whether a column, given by its place among `names` or without them, is worth watching. */
+static bool is_to_watch(const leat_can_layout *layout, const leat_text *names, int column, int seen,
+                        bool *mark) {
+    bool named = names != NULL && layout->labelled && leat_can_label_like(names[column]);
+    bool vague =
+        names != NULL && (leat_can_may_be_mark(names[column]) || leat_can_is_vague(names[column]));
+    bool none = names != NULL && leat_can_says_no_label(names[column]);
+    bool type = names != NULL && leat_can_is_attack_type(names[column]);
+    bool any = layout->label_chosen || (!layout->labelled && layout->label_like.names[0] == 0);
+    *mark = vague && !named;
+    if (named) return true;
+    return (seen & LEAT_CAN_SEEN_OTHER) == 0 &&
+           (*mark || (!none && (any || (type && !layout->labelled))));
+}
+
 void leat_can_watch_columns(const leat_text *lines, int count, const leat_text *names,
                             leat_can_layout *layout) {
     layout->watch_count = 0;
     for (int k = 0; k < layout->column_count && layout->watch_count < LEAT_CAN_WATCH_MAX; k++) {
+        char name[LEAT_CAN_LABEL_NAME_BYTES];
+        bool mark = false;
         if (layout->column[k] != LEAT_CAN_COLUMN_OTHER) continue;
-        bool named = names != NULL && layout->labelled && leat_can_label_like(names[k]);
-        bool mark = names != NULL && !named &&
-                    (leat_can_may_be_mark(names[k]) || leat_can_is_vague(names[k]));
-        bool none = names != NULL && !mark && leat_can_says_no_label(names[k]);
-        if (layout->labelled ? !named && !mark : none) continue;
-        int seen = look_at_column(lines, count, names != NULL ? 1 : 0, layout, k);
-        if (!named && (seen & LEAT_CAN_SEEN_OTHER) != 0) continue;
-        layout->watch[layout->watch_count].column = k;
-        layout->watch[layout->watch_count].may_be_mark = mark;
-        char *name = layout->watch[layout->watch_count++].name;
-        if (names == NULL) snprintf(name, LEAT_CAN_LABEL_NAME_BYTES, "%d", k + 1);
-        else leat_text_show(name, LEAT_CAN_LABEL_NAME_BYTES, names[k].data, names[k].size_bytes);
+        show_name(names, k, name);
+        if (is_named_already(name, &layout->label_like)) continue;
+        int seen = look_at_column(lines, count, names != NULL ? 1 : 0, layout, k), at;
+        if (!is_to_watch(layout, names, k, seen, &mark)) continue;
+        at = layout->watch_count++;
+        layout->watch[at].column = k;
+        layout->watch[at].may_be_mark = mark;
+        layout->watch[at].of_type = names != NULL && leat_can_is_attack_type(names[k]);
+        memcpy(layout->watch[at].name, name, sizeof name);
+        show_option(names, layout->column_count, k, layout->watch[at].option);
     }
 }
 
@@ -155,25 +212,32 @@ void leat_can_watch_line(const leat_can_layout *layout, leat_text line,
     }
 }
 
+/* Whether the values of a watched column are those of a label. */
+static bool is_label(const leat_can_layout *layout, const leat_can_file *file, int watched) {
+    enum { BOTH = LEAT_CAN_SEEN_ZERO | LEAT_CAN_SEEN_ONE };
+    const int attacks = LEAT_CAN_MARK_ATTACK | LEAT_CAN_MARK_MORE, seen = file->seen[watched];
+    bool any = !layout->labelled || layout->label_chosen || layout->watch[watched].may_be_mark;
+    bool two = any && (seen & (BOTH | LEAT_CAN_SEEN_OTHER)) == BOTH;
+    bool none = !layout->labelled || (file->marks & attacks) == 0;
+    return two || (none && (seen & LEAT_CAN_SEEN_ATTACK) != 0);
+}
+
 void leat_can_watch_add(const leat_can_layout *layout, const uint8_t seen[LEAT_CAN_WATCH_MAX],
                         leat_can_file *file) {
-    enum { BOTH = LEAT_CAN_SEEN_ZERO | LEAT_CAN_SEEN_ONE };
-    const int attacks = LEAT_CAN_MARK_ATTACK | LEAT_CAN_MARK_MORE;
+    bool typed = layout->label_of_type;
     if (layout->watch_count == 0) return;
-    if (file->watched) file->label_like[0] = 0;
-    file->watched = false;
-    file->doubts &= ~LEAT_CAN_DOUBT_MARK;
+    file->label_like = layout->label_like;
+    file->late_mark[0] = 0;
     for (int i = 0; i < layout->watch_count; i++) {
         file->seen[i] |= seen[i];
-        bool mark = layout->watch[i].may_be_mark, vague = (file->doubts & LEAT_CAN_DOUBT_MARK) != 0;
-        bool two = (!layout->labelled || mark) && (file->seen[i] & BOTH) == BOTH &&
-                   (file->seen[i] & LEAT_CAN_SEEN_OTHER) == 0;
-        bool attack = (!layout->labelled || (file->marks & attacks) == 0) &&
-                      (file->seen[i] & LEAT_CAN_SEEN_ATTACK) != 0;
-        if (!(two || attack) || (file->watched && (mark || !vague))) continue;
-        memcpy(file->label_like, layout->watch[i].name, sizeof file->label_like);
-        file->watched = true;
-        file->doubts &= ~LEAT_CAN_DOUBT_MARK;
-        if (mark) file->doubts |= LEAT_CAN_DOUBT_MARK;
+        typed = typed || (layout->watch[i].of_type && is_label(layout, file, i));
+    }
+    for (int i = 0; i < layout->watch_count; i++) {
+        bool other = typed && layout->watch[i].of_type && file->seen[i] == LEAT_CAN_SEEN_ZERO;
+        const char *name = layout->watch[i].name;
+        if (!other && !is_label(layout, file, i)) continue;
+        if (!layout->watch[i].may_be_mark)
+            add_label_like(name, layout->watch[i].option, &file->label_like);
+        else if (file->late_mark[0] == 0) memcpy(file->late_mark, name, sizeof file->late_mark);
     }
 }

@@ -27,6 +27,11 @@ static bool is_type(char *name) {
     return is_listed(name, leat_can_attack_types);
 }
 
+bool leat_can_is_attack_type(leat_text text) {
+    char plain[LEAT_CAN_PLAIN_BYTES];
+    return take_phrase(text, plain) && is_type(plain);
+}
+
 bool leat_can_label_word(leat_text text, bool *attack) {
     char plain[LEAT_CAN_PLAIN_BYTES];
     for (const leat_can_label_row *row = leat_can_label_words; row->word != NULL; row++) {

@@ -9,6 +9,8 @@
 
 /* A label in words, in any case: attack, T, ..., or normal, R, ... False: any other text. */
 bool leat_can_label_word(leat_text text, bool *attack);
+/* "DoS", "gear_spoofing", "Fuzzy attack" */
+bool leat_can_is_attack_type(leat_text text);
 /* An empty cell, NaN or none: the frame has no label. */
 bool leat_can_label_missing(leat_text text);
 /* A label: a whole number, which marks an attack if it is above 0, or a word. */
@@ -47,7 +49,11 @@ int leat_can_label_rank(leat_text name);
 bool leat_can_label_like(leat_text name);
 /* Whether 1 in a column of this name would mark a benign frame: benign, is_normal, ... */
 bool leat_can_is_benign_name(leat_text name);
-/* An unused column whose name or values are those of a label; `names` NULL: it gets its number. */
+/* Adds a column to those that look like labels; `names` of all columns, or NULL: it gets its
+ * number. */
+void leat_can_add_label_like(const leat_text *names, int count, int column,
+                             leat_can_label_columns *to);
+/* The unused columns whose names or values are those of labels. */
 void leat_can_find_label_like(const leat_text *lines, int count, const leat_text *names,
                               leat_can_layout *layout);
 /* Notes the columns of a csv to watch, from its first lines; `names` of its columns, or NULL. */
@@ -56,7 +62,8 @@ void leat_can_watch_columns(const leat_text *lines, int count, const leat_text *
 /* Notes what the watched columns of a line have. */
 void leat_can_watch_line(const leat_can_layout *layout, leat_text line,
                          uint8_t seen[LEAT_CAN_WATCH_MAX]);
-/* What a block has seen; label_like is right once all blocks of the file are added. */
+/* What a block has seen; label_like and late_mark are right once all blocks of the file are added.
+ */
 void leat_can_watch_add(const leat_can_layout *layout, const uint8_t seen[LEAT_CAN_WATCH_MAX],
                         leat_can_file *file);
 

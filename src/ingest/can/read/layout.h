@@ -110,13 +110,12 @@ enum {
     LEAT_CAN_DOUBT_INVERTED = 4, /* labels are read inverted, because of their column's name */
     LEAT_CAN_DOUBT_BITS = 8,     /* payloads of 0 and 1 only: hex or bits */
     LEAT_CAN_DOUBT_DIGITS = 16,  /* payloads of decimal digits only: hex or something else */
-    LEAT_CAN_DOUBT_MARK = 32,    /* label_like may also be a mark, and its values come late */
-    LEAT_CAN_DOUBT_WIDTH = 64,   /* trc: eight digits are read as 11 bits up to 7FF */
-    LEAT_CAN_DOUBT_SLOW = 128,   /* seconds, because nothing else is known, and few frames in one */
-    LEAT_CAN_DOUBTS_END = 256,
+    LEAT_CAN_DOUBT_WIDTH = 32,   /* trc: eight digits are read as 11 bits up to 7FF */
+    LEAT_CAN_DOUBT_SLOW = 64,    /* seconds, because nothing else is known, and few frames in one */
+    LEAT_CAN_DOUBTS_END = 128,
 };
 /* Unused columns of a csv that may be labels, and what their cells look like, as bits. */
-#define LEAT_CAN_WATCH_MAX 8
+#define LEAT_CAN_WATCH_MAX 16
 enum {
     LEAT_CAN_SEEN_ZERO = 1, /* 0, -1, false, no, or nothing */
     LEAT_CAN_SEEN_ONE = 2,  /* 1, true, yes */
@@ -140,6 +139,13 @@ typedef struct leat_can_clock {
 #define LEAT_CAN_COLUMNS_MAX 64
 #define LEAT_CAN_LABEL_NAME_BYTES 36
 #define LEAT_CAN_UNUSED_BYTES 84
+/* Columns that look like labels, but are not used. */
+#define LEAT_CAN_LABELS_BYTES 400
+typedef struct leat_can_label_columns {
+    char names[LEAT_CAN_LABELS_BYTES];  /* "DoS", "Fuzzy" */
+    char option[LEAT_CAN_LABELS_BYTES]; /* as --column label takes them, with what it has: DoS+Fuzzy
+                                         */
+} leat_can_label_columns;
 typedef struct leat_can_layout {
     leat_can_format format;              /* never LEAT_CAN_AUTO */
     bool labelled;                       /* lines are labelled as attack or not */
@@ -157,23 +163,28 @@ typedef struct leat_can_layout {
     char part; /* between cells: , ; TAB, or a blank for any blanks */
     leat_can_unit id_unit, time_unit, dlc_unit, data_unit;
     /* Of any csv. */
-    bool id_named_decimal;                      /* the name of its column, or its bytes, say so */
-    bool id_may_be_decimal;                     /* that name does if there are no letters */
-    char id_name[LEAT_CAN_LABEL_NAME_BYTES];    /* of its column, or the number */
-    char label_like[LEAT_CAN_LABEL_NAME_BYTES]; /* an unused column that looks like a label; "" */
+    bool id_named_decimal;                   /* the name of its column, or its bytes, say so */
+    bool id_may_be_decimal;                  /* that name does if there are no letters */
+    char id_name[LEAT_CAN_LABEL_NAME_BYTES]; /* of its column, or the number */
+    leat_can_label_columns label_like;
     char unused[LEAT_CAN_UNUSED_BYTES]; /* unused columns that may be marks or buses, quoted; "" */
     int doubts;                         /* LEAT_CAN_DOUBT_... */
     bool named;                         /* the first line is a header */
     uint64_t header;                    /* its names, hashed */
-    bool padded;    /* payloads are filled up with zeros to one length for all; of hcrl: rows are
-                       with empty cells */
-    bool may_shift; /* the label is directly behind bytes in columns, and there is a DLC */
-    bool label_inverted; /* its column is named for benign frames */
-    int watch_count;     /* columns to watch: label_columns.c */
+    bool padded;       /* payloads are filled up with zeros to one length for all; of hcrl: rows are
+                          with empty cells */
+    bool may_shift;    /* the label is directly behind bytes in columns, and there is a DLC */
+    bool label_chosen; /* by --column */
+    bool label_of_type;                       /* and by a name of a type of attacks */
+    uint8_t label_type[LEAT_CAN_COLUMNS_MAX]; /* of attacks by the names of columns of labels */
+    uint64_t label_inverted; /* the columns of labels that are named for benign frames, as bits */
+    int watch_count;         /* columns to watch: label_columns.c */
     struct {
         int column;
         bool may_be_mark; /* its name does not say whether it is a label */
+        bool of_type;     /* its name is that of a type of attacks */
         char name[LEAT_CAN_LABEL_NAME_BYTES];
+        char option[LEAT_CAN_LABEL_NAME_BYTES]; /* the name, or the number, for --column */
     } watch[LEAT_CAN_WATCH_MAX];
     bool id_padded;          /* trc: eight digits do not mark 29 bits */
     leat_can_clock clock;    /* busmaster, cl2000; of asc, mode and other */

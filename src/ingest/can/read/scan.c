@@ -135,7 +135,7 @@ static leat_code detect_format(can_scan *self, can_block *block, leat_error *err
     file->doubts = self->layout.doubts;
     if (self->layout.id_named_decimal) file->ids |= LEAT_CAN_IDS_NAMED_DEC;
     if (self->layout.id_unit != LEAT_CAN_UNIT_NONE) file->ids |= LEAT_CAN_IDS_DECIDED;
-    memcpy(file->label_like, self->layout.label_like, sizeof file->label_like);
+    file->label_like = self->layout.label_like;
     note_layout(&self->layout, file);
     note_columns(&self->layout, file);
     pthread_mutex_unlock(&self->lock);

@@ -43,17 +43,18 @@ typedef struct leat_can_file {
     bool labelled;
     int64_t lines, frames; /* lines = frames + rejected; neither header nor blank lines count */
     int64_t rejected[LEAT_CAN_REJECT_COUNT];
-    int64_t first_malformed;                    /* number of that line, or 0 */
-    bool no_time;                               /* its times were invented */
-    bool gaps;                                  /* its times were added up */
-    bool no_unit;                               /* csv: nothing says that times are seconds */
-    bool id_may_be_decimal;                     /* as in the layout */
-    double first_s, last_s;                     /* the smallest and the largest time of a frame */
-    int ids;                                    /* LEAT_CAN_IDS_... */
-    int doubts;                                 /* LEAT_CAN_DOUBT_... */
-    char label_like[LEAT_CAN_LABEL_NAME_BYTES]; /* an unused column that looks like a label; "" */
-    char unused[LEAT_CAN_UNUSED_BYTES];         /* unused ones that may be marks or buses; "" */
-    int marks;                                  /* of all frames: LEAT_CAN_MARK_... */
+    int64_t first_malformed;                   /* number of that line, or 0 */
+    bool no_time;                              /* its times were invented */
+    bool gaps;                                 /* its times were added up */
+    bool no_unit;                              /* csv: nothing says that times are seconds */
+    bool id_may_be_decimal;                    /* as in the layout */
+    double first_s, last_s;                    /* the smallest and the largest time of a frame */
+    int ids;                                   /* LEAT_CAN_IDS_... */
+    int doubts;                                /* LEAT_CAN_DOUBT_... */
+    leat_can_label_columns label_like;         /* unused columns that look like labels */
+    char unused[LEAT_CAN_UNUSED_BYTES];        /* unused ones that may be marks or buses; "" */
+    char late_mark[LEAT_CAN_LABEL_NAME_BYTES]; /* one of these whose values come late; "" */
+    int marks;                                 /* of all frames: LEAT_CAN_MARK_... */
     /* csv: the columns of time, identifier and payload, or its first byte, from 1; 0: unknown */
     uint8_t time_column, id_column, data_column;
     int64_t frames_cut;     /* with LEAT_CAN_MARK_CUT */
@@ -67,7 +68,6 @@ typedef struct leat_can_file {
     int64_t first_unpadded; /* number of the line after the first of them, or 0 */
     char time_name[LEAT_CAN_LABEL_NAME_BYTES]; /* of its column, for --column; "": unknown */
     char id_name[LEAT_CAN_LABEL_NAME_BYTES];   /* the same of identifiers */
-    bool watched;                              /* label_like is what the watched columns give */
     uint8_t seen[LEAT_CAN_WATCH_MAX];          /* in the watched columns: LEAT_CAN_SEEN_... */
 } leat_can_file;
 

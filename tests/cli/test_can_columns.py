@@ -1,0 +1,186 @@
+"""leat ingest can: columns of a csv that are not used although they may be labels, marks or buses,
+and the advice for them, which is followed here as it is printed."""
+import os
+import re
+import shlex
+import shutil
+import struct
+import subprocess
+import unittest
+
+from test_can_third_party import Third
+
+FRAMES = 400
+
+
+class Columns(Third):
+    def table(self, header, cells, name="x.csv"):
+        """Time, identifier and data, then what `cells` has of each frame by its number."""
+        return self.save(name, ([f"time,id,data,{header}"] if header else []) + [
+            f"{i * 0.001:.6f},{0x1A0 + i % 10:X},{i % 256:02X},{cells(i)}" for i in range(FRAMES)])
+
+    def warning(self, log, *words):
+        result, _, _ = self.read(log, *words)
+        return "; ".join(result["warnings"]), result["splits"]["train"]["attacks"]
+
+    def advised(self, warning):
+        """The words of the advice about labels, as a shell splits them."""
+        return shlex.split(re.search(r"; use (--column .*?) to read (it|them)", warning)[1])
+
+
+class Labels(Columns):
+    KINDS = ("DoS", "Fuzzy", "Gear", "RPM")
+
+    def one_hot(self, i):
+        """Two attacks, of eight windows of four frames each; the others do not occur."""
+        return f"{int(40 <= i < 72)},{int(300 <= i < 332)},0,0"
+
+    def test_one_column_for_each_attack(self):
+        log = self.table(",".join(self.KINDS), self.one_hot)
+        said, attacks = self.warning(log)
+        self.assertIn('columns "DoS", "Fuzzy", "Gear", "RPM" look like labels but are not used, so '
+                      "the frames have no label; use --column label=DoS+Fuzzy+Gear+RPM to read "
+                      "them: a frame is an attack if one of the columns says so; or label=NAME to "
+                      "read one of them", said)
+        self.assertEqual(attacks, 0)
+        self.assertEqual(self.warning(log, *self.advised(said), "--threads", "3"), ("", 16))
+        for chosen, others, attacks in (("DoS", '"Fuzzy", "Gear", "RPM"', 8),
+                                        ("DoS+Gear+RPM", '"Fuzzy"', 8),
+                                        ("4+5", '"Gear", "RPM"', 16)):
+            said, found = self.warning(log, "--column", f"label={chosen}")
+            self.assertIn(others, said)
+            self.assertIn("not used; use --column label=" + chosen, said)
+            self.assertEqual(found, attacks)
+            self.assertEqual(self.warning(log, *self.advised(said)), ("", 16))
+
+    def test_names_that_a_shell_reads(self):
+        for header in ("DoS attack,Fuzzy attack", '"A, x","$HOME"', "DoS's,`zork`", "A+B,A"):
+            log = self.table(header, lambda i: f"{int(i < 40)},{int(i >= 360)}")
+            said, _ = self.warning(log)
+            self.assertEqual(self.warning(log, *self.advised(said)), ("", 20), header)
+        log = self.table("the label,B", lambda i: f"{int(i < 40)},{int(i >= 360)}")
+        said, attacks = self.warning(log, "--column", "label=the label")
+        self.assertIn("use --column 'label=the label+B' to read it", said)
+        self.assertEqual((attacks, self.warning(log, *self.advised(said))), (10, ("", 20)))
+
+    def test_by_number(self):
+        log = self.table("", lambda i: f"{int(i < 40)},{int(i >= 360)}")
+        said, _ = self.warning(log, "--column", "time=1,id=2,data=3:hex")
+        self.assertIn('columns "4", "5" look like labels', said)
+        self.assertIn("; or bus=N, extended=N, remote=N or error=N if a column is one of these",
+                      said)
+        self.assertEqual(self.advised(said),
+                         ["--column", "time=1,id=2,data=3:hex,label=4+5"])
+        self.assertEqual(self.warning(log, *self.advised(said)), ("", 20))
+
+    def test_one_for_benign_frames(self):
+        log = self.table("Normal,DoS", lambda i: f"{int(i >= 40)},{int(i < 40)}")
+        said, _ = self.warning(log)
+        self.assertIn("to read them: a frame is an attack if one of the columns says so, and 1 is "
+                      "benign in one that is named for benign frames", said)
+        said, attacks = self.warning(log, *self.advised(said))
+        self.assertEqual(attacks, 10)
+        self.assertIn("it is read inverted", said)
+
+    def test_cells_without_a_label(self):
+        """One says attack: it is one. No other label is missing: it is none."""
+        log = self.table("A,B", lambda i: ("1,", ",1", "0,0", "0,")[i % 4])
+        result = self.read(log, "--column", "label=A+B", "--max-rejected", "0.3")[0]
+        self.assertEqual((result["frames"], result["rejected"]), (300, 100))
+        with open(os.path.join(result["cache"], "rejected.csv"), encoding="ascii") as file:
+            self.assertEqual(file.read().count(",label_missing,"), 100)
+        result = self.read(log, "--column", "label=A+B", "--unlabelled", "benign-lines")[0]
+        self.assertEqual(result["frames"], 400)
+        self.assertIn("100 of 400 frames have no label, and count as benign",
+                      result["warnings"][0])
+
+    def test_refused(self):
+        log = self.table("A,B", lambda i: f"0,{'odd' if i == 9 else 0}")
+        self.assertIn('are not known: "odd" in line 11',
+                      self.ingest(log, "--column", "label=A+B", status=1))
+        self.assertIn("the name for label must have 1 to 63 characters",
+                      self.ingest(log, "--column", "label=" + "A" * 64 + "+B", status=2))
+        self.assertIn("label takes up to 16 columns",
+                      self.ingest(log, "--column", "label=" + "+".join("ABCDEFGHIJKLMNOPQ"),
+                                  status=2))
+
+    def test_columns_that_are_none(self):
+        """Beside a label that is found by its name, others of 0 and 1 are not offered."""
+        log = self.table("label,brake", lambda i: f"{int(i < 40)},{i % 2}")
+        self.assertEqual(self.warning(log), ("", 10))
+
+
+class Others(Columns):
+    def test_flags_are_no_label(self):
+        """Kvaser's are bits: 2 for 11 bits, 4 for 29."""
+        for values in ("24", "01", "02", ("0", "4")):
+            for chosen in (lambda i: i % 2, lambda i: i > 350):
+                log = self.table("Flags", lambda i, v=values, c=chosen: v[c(i)])
+                said, _ = self.warning(log)
+                self.assertNotIn("label", said)
+                if values == "01" or chosen(1):
+                    self.assertIn('columns of few values are not used: "Flags"', said)
+
+    def test_by_number(self):
+        """What is said of a column with a name is said of one with a number."""
+        for cells in (lambda i: f"{1 + i % 2}", lambda i: ("HS", "MS")[i % 2], lambda i: "EXT",
+                      lambda i: "RTR" * (i % 20 == 10)):
+            named = self.table("Segment", cells, "a.csv")
+            said, _ = self.warning(self.table("", cells, "b.csv"), "--column", "time=1,id=2,data=3")
+            self.assertIn('b.csv": columns of few values are not used: "4"; if one is the bus or '
+                          "marks frames, name it with --column bus=NAME", said)
+            self.assertEqual(said.replace("b.csv", "a.csv").replace('"4"', '"Segment"'),
+                             self.warning(named)[0])
+        for cells in (lambda i: i, lambda i: "HS"):
+            log = self.table("", cells)
+            self.assertEqual(self.warning(log, "--column", "time=1,id=2,data=3")[0], "")
+        result = self.read(self.table("", lambda i: 1 + i % 2), "--column",
+                           "time=1,id=2,data=3,bus=4")[0]
+        self.assertEqual((result["captures"], result["warnings"]), (2, []))
+
+
+class Tshark(Columns):
+    """What the refusal of a pcap prints: data frames of 11 and 29 bits, of no and of 12 bytes,
+    remote frames and an error frame."""
+    SENT = [(0x100, b"\1\2"), (0x80000100, b"\1\2\3"), (0x98FEF100, bytes(8)), (0x40000123, b""),
+            (0xC0000123, b""), (0x20000004, bytes(8)), (0x101, b""), (0x105, bytes(range(12)))]
+    SHAPE = ["256,0102,0,0,0", "256,010203,1,0,0", "419361024,0000000000000000,1,0,0",
+             "291,,0,1,0", "291,,1,1,0", ",,,,1", "257,,0,0,0",
+             "261,000102030405060708090a0b,0,,"]
+    IDS = ["100", "00000100", "18FEF100", "101", "105"]
+
+    def pcap(self):
+        with open(self.path("x.pcap"), "wb") as file:
+            file.write(struct.pack("<IHHiIII", 0xa1b2c3d4, 2, 4, 0, 0, 65535, 227))
+            for i in range(10 * len(self.SENT)):
+                ident, data = self.SENT[i % len(self.SENT)]
+                text = struct.pack(">IBBBB", ident, len(data), 4 * (len(data) > 8), 0, 0) + \
+                    data.ljust(8, b"\0")
+                file.write(struct.pack("<IIII", 1700000000, i * 1000, len(text), len(text)) + text)
+
+    def lines(self):
+        return [f"1700000000.{i:03}000000,{self.SHAPE[i % len(self.SHAPE)]}"
+                for i in range(10 * len(self.SHAPE))]
+
+    def test_the_advice(self):
+        self.pcap()
+        says = self.ingest(self.path("x.pcap"), status=1)
+        command, words = re.search(r"convert it: (tshark .*), and read that with (--column .*)",
+                                   says).groups()
+        log = self.save("FILE.csv", self.lines())
+        if shutil.which("tshark") is not None:
+            os.rename(self.path("x.pcap"), self.path("FILE.pcap"))
+            subprocess.run(command, shell=True, cwd=os.path.dirname(log), check=True,
+                           stderr=subprocess.DEVNULL)
+            with open(log, encoding="ascii") as file:
+                self.assertEqual(file.read().splitlines(), self.lines())
+        result, _, ids = self.read(log, *shlex.split(words))
+        self.assertEqual((result["frames"], result["rejected"], result["warnings"]), (50, 30, []))
+        self.assertEqual(ids, (self.IDS * 10)[:len(ids)])
+        with open(os.path.join(result["cache"], "rejected.csv"), encoding="ascii") as file:
+            text = file.read()
+        self.assertEqual((text.count("remote_frame"), text.count("error_frame")), (20, 10))
+
+
+if __name__ == "__main__":
+    unittest.main()
