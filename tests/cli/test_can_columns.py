@@ -63,6 +63,14 @@ class Labels(Columns):
         self.assertIn("use --column 'label=the label+B' to read it", said)
         self.assertEqual((attacks, self.warning(log, *self.advised(said))), (10, ("", 20)))
 
+    def test_more_than_a_line_holds(self):
+        log = self.table(",".join(f"attack_number_{k}" for k in range(20)),
+                         lambda i: ",".join("1" * 20 if i < 40 else "0" * 20))
+        said, _ = self.warning(log)
+        self.assertIn('"attack_number_9", ... look like labels', said)
+        self.assertIn("+attack_number_9 to read them", said)
+        self.assertEqual(self.warning(log, *self.advised(said))[1], 10)
+
     def test_by_number(self):
         log = self.table("", lambda i: f"{int(i < 40)},{int(i >= 360)}")
         said, _ = self.warning(log, "--column", "time=1,id=2,data=3:hex")

@@ -9,36 +9,67 @@
 /* Per file: format, looks, labelled, lines, frames, first malformed line, whether times were
  * invented, what identifiers look like, what is not sure, marks, frames cut, equal times, columns,
  * frames taken for benign because they have no label, whether times are gaps and identifiers may be
- * decimal, the columns of label_like, unused and late_mark in numbers of seven characters, then the
- * rejected. */
+ * decimal, then the rejected. */
 enum {
-    TEXT_LETTERS = 7,
-    LABEL_NUMBERS = (LEAT_CAN_LABELS_BYTES + TEXT_LETTERS - 1) / TEXT_LETTERS,
-    UNUSED_NUMBERS = (LEAT_CAN_UNUSED_BYTES + TEXT_LETTERS - 1) / TEXT_LETTERS,
-    MARK_NUMBERS = (LEAT_CAN_LABEL_NAME_BYTES + TEXT_LETTERS - 1) / TEXT_LETTERS,
-    FIRST_LABEL = 15,
-    FIRST_OPTION = FIRST_LABEL + LABEL_NUMBERS,
-    FIRST_UNUSED = FIRST_OPTION + LABEL_NUMBERS,
-    FIRST_MARK = FIRST_UNUSED + UNUSED_NUMBERS,
     IDS_MAX = 2 * LEAT_CAN_IDS_BARE_HEX - 1,
-    FIRST_REJECTED = FIRST_MARK + MARK_NUMBERS,
+    FIRST_REJECTED = 15,
     NUMBERS = FIRST_REJECTED + LEAT_CAN_REJECT_COUNT
+};
+/* After all files, texts that are not empty: the file times TEXTS, plus which text; and all of it
+ * in numbers of seven characters. */
+enum { TEXTS = 4, LETTERS = 7 };
+static const struct {
+    size_t place;
+    int bytes, numbers;
+} texts[TEXTS] = {
+#define TEXT(member, size)                                                                         \
+    { offsetof(leat_can_file, member), size, ((size) + LETTERS - 1) / LETTERS }
+    TEXT(label_like.names, LEAT_CAN_LABELS_BYTES),
+    TEXT(label_like.option, LEAT_CAN_LABELS_BYTES),
+    TEXT(unused, LEAT_CAN_UNUSED_BYTES),
+    TEXT(late_mark, LEAT_CAN_LABEL_NAME_BYTES),
+#undef TEXT
 };
 /* Per file; keeps sums over all files far from overflow. */
 #define LINES_MAX (INT64_C(1) << 38)
 _Static_assert(LINES_MAX <= INT64_MAX / LEAT_CAN_FILES_MAX, "sums over files fit");
 
-/* A text of `bytes` with its NUL. */
-static void pack(const char *text, int bytes, int64_t *numbers) {
-    memset(numbers, 0, (size_t)(bytes + TEXT_LETTERS - 1) / TEXT_LETTERS * sizeof *numbers);
-    for (int i = 0; i < bytes; i++)
-        numbers[i / TEXT_LETTERS] |= (int64_t)(uint8_t)text[i] << (8 * (i % TEXT_LETTERS));
+static const char *text_of_file(const leat_can_file *file, int which) {
+    return (const char *)file + texts[which].place;
 }
 
-static void unpack(const int64_t *numbers, int bytes, char *text) {
-    for (int i = 0; i + 1 < bytes; i++)
-        text[i] = (char)(numbers[i / TEXT_LETTERS] >> (8 * (i % TEXT_LETTERS)) & 255);
-    text[bytes - 1] = 0;
+/* The numbers of all texts; `numbers` NULL: only how many there are. */
+static int64_t take_texts(const leat_can_file *files, int64_t count, int64_t *numbers) {
+    int64_t at = 0;
+    for (int64_t i = 0; i < count * TEXTS; i++) {
+        const int which = (int)(i % TEXTS);
+        const char *text = text_of_file(&files[i / TEXTS], which);
+        if (text[0] == 0) continue;
+        if (numbers != NULL) {
+            int64_t *to = numbers + at;
+            memset(to, 0, (size_t)(1 + texts[which].numbers) * sizeof *to);
+            to[0] = i;
+            for (int k = 0; k < texts[which].bytes; k++)
+                to[1 + k / LETTERS] |= (int64_t)(uint8_t)text[k] << (8 * (k % LETTERS));
+        }
+        at += 1 + texts[which].numbers;
+    }
+    return at;
+}
+
+/* False: they are not those of so many files. */
+static bool put_texts(const int64_t *numbers, int64_t number_count, leat_can_file *files,
+                      int64_t count) {
+    for (int64_t at = 0; at < number_count;) {
+        const int64_t item = numbers[at++];
+        const int which = (int)(item % TEXTS);
+        if (item >= count * TEXTS || texts[which].numbers > number_count - at) return false;
+        char *text = (char *)&files[item / TEXTS] + texts[which].place;
+        for (int k = 0; k + 1 < texts[which].bytes; k++)
+            text[k] = (char)(numbers[at + k / LETTERS] >> (8 * (k % LETTERS)) & 255);
+        at += texts[which].numbers;
+    }
+    return true;
 }
 
 static void take_apart(const leat_can_file *file, int64_t numbers[NUMBERS]) {
@@ -57,10 +88,6 @@ static void take_apart(const leat_can_file *file, int64_t numbers[NUMBERS]) {
     numbers[12] = file->time_column | file->id_column << 8 | file->data_column << 16;
     numbers[13] = file->frames_sparse;
     numbers[14] = file->gaps | file->id_may_be_decimal << 1;
-    pack(file->label_like.names, LEAT_CAN_LABELS_BYTES, numbers + FIRST_LABEL);
-    pack(file->label_like.option, LEAT_CAN_LABELS_BYTES, numbers + FIRST_OPTION);
-    pack(file->unused, LEAT_CAN_UNUSED_BYTES, numbers + FIRST_UNUSED);
-    pack(file->late_mark, LEAT_CAN_LABEL_NAME_BYTES, numbers + FIRST_MARK);
     for (int i = 0; i < LEAT_CAN_REJECT_COUNT; i++) numbers[FIRST_REJECTED + i] = file->rejected[i];
 }
 
@@ -85,10 +112,6 @@ static void put_together(const int64_t numbers[NUMBERS], leat_can_file *file) {
         .gaps = (numbers[14] & 1) != 0,
         .id_may_be_decimal = (numbers[14] & 2) != 0,
     };
-    unpack(numbers + FIRST_LABEL, LEAT_CAN_LABELS_BYTES, file->label_like.names);
-    unpack(numbers + FIRST_OPTION, LEAT_CAN_LABELS_BYTES, file->label_like.option);
-    unpack(numbers + FIRST_UNUSED, LEAT_CAN_UNUSED_BYTES, file->unused);
-    unpack(numbers + FIRST_MARK, LEAT_CAN_LABEL_NAME_BYTES, file->late_mark);
     for (int i = 0; i < LEAT_CAN_REJECT_COUNT; i++) file->rejected[i] = numbers[FIRST_REJECTED + i];
 }
 
@@ -101,13 +124,15 @@ leat_code leat_can_saved_write(const leat_can_file *files, int64_t count, const 
                                leat_error *err) {
     leat_json *json = NULL;
     int64_t *numbers = NULL;
-    LEAT_TRY(LEAT_NEW(&numbers, count * NUMBERS, err));
+    const int64_t all = count * NUMBERS + take_texts(files, count, NULL);
+    LEAT_TRY(LEAT_NEW(&numbers, all, err));
     leat_code code = leat_json_create(&json, true, err);
     if (code == LEAT_OK) {
         leat_json_begin_array(json);
         for (int64_t i = 0; i < count; i++) take_apart(&files[i], numbers + i * NUMBERS);
-        for (int64_t k = 0; k < count * NUMBERS; k++) leat_json_int(json, numbers[k]);
-        leat_json_int(json, hash_of(numbers, count * NUMBERS));
+        take_texts(files, count, numbers + count * NUMBERS);
+        for (int64_t k = 0; k < all; k++) leat_json_int(json, numbers[k]);
+        leat_json_int(json, hash_of(numbers, all));
         leat_json_end_array(json);
         code = leat_json_save(json, path, err);
     }
@@ -150,7 +175,6 @@ static bool frames_fit(const leat_can_file *files, int64_t count, const leat_can
 }
 
 static bool read_numbers(const json_t *root, int64_t *numbers, int64_t count) {
-    if (!json_is_array(root) || json_array_size(root) != (size_t)count + 1) return false;
     for (int64_t k = 0; k < count; k++) {
         const json_t *item = json_array_get(root, (size_t)k);
         numbers[k] = json_integer_value(item);
@@ -167,17 +191,20 @@ leat_code leat_can_saved_read(leat_can_file *files, int64_t count, const leat_ca
     LEAT_TRY(leat_file_load(path, COUNTS_BYTES_MAX, &text, &size, err));
     leat_code code = leat_json_parse((const char *)text, size, path, &root, err);
     leat_free(text);
-    if (code == LEAT_OK) code = LEAT_NEW(&numbers, count * NUMBERS, err);
+    const int64_t all = (int64_t)json_array_size(root) - 1; /* -1: it is no array */
+    bool good = code == LEAT_OK && all >= count * NUMBERS;
+    if (good) code = LEAT_NEW(&numbers, all, err);
     if (code != LEAT_OK) {
         json_decref(root);
         return code;
     }
-    bool good = read_numbers(root, numbers, count * NUMBERS);
+    good = good && read_numbers(root, numbers, all);
     json_decref(root);
     for (int64_t i = 0; good && i < count; i++) {
         good = file_fits(numbers + i * NUMBERS);
         if (good) put_together(numbers + i * NUMBERS, &files[i]);
     }
+    good = good && put_texts(numbers + count * NUMBERS, all - count * NUMBERS, files, count);
     leat_free(numbers);
     if (good && frames_fit(files, count, store)) return LEAT_OK;
     memset(files, 0, (size_t)count * sizeof *files);

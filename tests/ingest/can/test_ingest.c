@@ -164,9 +164,8 @@ enum {
     COLUMNS,
     SPARSE,
     GAPS,
-    LABEL_NAME
+    REJECTS
 };
-enum { REJECTS = LABEL_NAME + 58 + 58 + 12 + 6 };
 enum { PER_FILE = REJECTS + LEAT_CAN_REJECT_COUNT, FILES = 3, NUMBERS = FILES * PER_FILE };
 
 static void read_counts(const core_image *image, int64_t numbers[NUMBERS + 1]) {

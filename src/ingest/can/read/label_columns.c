@@ -130,9 +130,13 @@ static void show_name(const leat_text *names, int column, char name[LEAT_CAN_LAB
 }
 
 static void add_label_like(const char *name, const char *option, leat_can_label_columns *to) {
-    size_t names = strlen(to->names), options = strlen(to->option);
-    if (names + strlen(name) + 5 > sizeof to->names) return;
-    if (options + strlen(option) + 2 > sizeof to->option) return;
+    static const char rest[] = ", ...";
+    size_t names = strlen(to->names), options = strlen(to->option), end = sizeof rest - 1;
+    bool full = names >= end && strcmp(to->names + names - end, rest) == 0;
+    bool fits = names + strlen(name) + 4 + sizeof rest <= sizeof to->names &&
+                options + strlen(option) + 2 <= sizeof to->option;
+    if (!full && !fits) snprintf(to->names + names, sizeof to->names - names, "%s", rest);
+    if (full || !fits) return;
     snprintf(to->names + names, sizeof to->names - names, "%s\"%s\"", names > 0 ? ", " : "", name);
     snprintf(to->option + options, sizeof to->option - options, "%s%s", options > 0 ? "+" : "",
              option);

@@ -140,7 +140,7 @@ typedef struct leat_can_clock {
 #define LEAT_CAN_LABEL_NAME_BYTES 36
 #define LEAT_CAN_UNUSED_BYTES 84
 /* Columns that look like labels, but are not used. */
-#define LEAT_CAN_LABELS_BYTES 400
+#define LEAT_CAN_LABELS_BYTES 200
 typedef struct leat_can_label_columns {
     char names[LEAT_CAN_LABELS_BYTES];  /* "DoS", "Fuzzy" */
     char option[LEAT_CAN_LABELS_BYTES]; /* as --column label takes them, with what it has: DoS+Fuzzy
