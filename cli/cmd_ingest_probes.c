@@ -125,7 +125,8 @@ static void write_unit(leat_cli *cli, const char *column, const leat_probes_inge
     leat_out(cli, " for another unit)\n");
 }
 
-static void write_counts(leat_cli *cli, const char *out, const leat_probes_ingest_result *result) {
+static void write_counts(leat_cli *cli, const char *out, double train_ratio,
+                         const leat_probes_ingest_result *result) {
     static const char *const splits[2] = {"train", "test"};
     char a[LEAT_WORDS_BYTES], b[LEAT_WORDS_BYTES], c[LEAT_WORDS_BYTES];
     leat_out(cli, "read    %s of %s = ", leat_things(a, result->rows_read, "record"),
@@ -162,6 +163,9 @@ static void write_counts(leat_cli *cli, const char *out, const leat_probes_inges
         leat_out(cli, "%-7s %s in %s, %s\n", splits[i], leat_things(a, result->probes[i], "probe"),
                  leat_things(b, result->rows[i], "row"),
                  leat_things(c, result->shards[i], "shard"));
+    if (result->probes[1] == 0 && train_ratio < 1)
+        leat_out(cli,
+                 "        test is empty: all probes fell to train (--train-ratio 1 says so)\n");
     if (result->overlap.mirrored > 0 || result->overlap.sources_shared > 0)
         leat_overlap_write(cli, &result->overlap, "shared  ", "        ");
     if (result->rows_split > 0)
@@ -281,7 +285,7 @@ static int run_ingest_probes(leat_cli *cli) {
                  leat_things(shards, result.shards_resumed, "shard"),
                  leat_ingest_compared(result.verified));
     }
-    write_counts(cli, out, &result);
+    write_counts(cli, out, options.train_ratio, &result);
     write_unit(cli, options.column_rtt, &result);
     if (result.was_complete) {
         leat_out(cli, "nothing to do: ");

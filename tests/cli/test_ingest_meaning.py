@@ -384,6 +384,27 @@ class Meaning(folder.Folder):
                            (1, "192.0.2.1", "10.0.0.1"))
         self.assertEqual(self.ingest(still)["warnings"], [])
 
+    def test_flattened_results(self):
+        """A table of results has the probe's number beside its address."""
+        rows = [(7, "192.0.2.1"), (7, "192.0.2.2"), (8, "192.0.2.3"), (8, "192.0.2.3")]
+        said = {json.dumps(self.ingest(self.write(name, text))["warnings"]) for name, text in [
+            ("a.csv", "prb_id," + HEADER + "".join(
+                f"{number},{T0},{src},198.51.100.1,5\n" for number, src in rows)),
+            ("b.csv", "prb_id," + HEADER + "".join(
+                f"{number}.0,{T0},{src},198.51.100.1,5\n" for number, src in rows)),
+            ("a.ndjson", "".join(json.dumps({
+                "event_time": T0, "src_addr": src, "dst_addr": "198.51.100.1", "rtt": 5,
+                "prb_id": number}) + "\n" for number, src in rows))]}
+        self.assertEqual(len(said), 1)
+        self.assertIn("of 2 probes (prb_id) with 3 addresses", said.pop())
+        for number in ("", "x", "0", "-7", "7.5", "99999999999"):
+            path = self.write("a.csv", "prb_id," + HEADER + "".join(
+                f"{number},{T0},192.0.2.{i},198.51.100.1,5\n" for i in range(3)))
+            self.assertEqual(self.ingest(path)["warnings"], [])
+        path = self.write("a.csv", "prb_id," + HEADER + "".join(
+            f"{number},{T0},{src},198.51.100.1,5\n" for number, src in rows))
+        self.assertEqual(self.ingest(path, options=["--probe", "prb_id"])["warnings"], [])
+
     def test_more_pairs_than_are_compared(self):
         if os.environ.get("LEAT_SANITIZE"):
             self.skipTest("a sanitizer takes memory of its own, of which the number depends")

@@ -71,6 +71,28 @@ class ProbeNames(unittest.TestCase):
         version = pa.array([4] * COUNT, pa.int8())
         self.assertEqual(self.ingest(self.parquet(texts, ip_version=version)), want)
 
+    def test_numbers_of_atlas(self):
+        """Beside the address, they are compared with it, whatever their type."""
+        numbers = [i % 3 for i in range(COUNT)]
+        said = set()
+        for kind in (pa.int16(), pa.uint64(), pa.float32(), pa.float64()):
+            path = self.parquet(pa.array(numbers), prb_id=pa.array(numbers, kind))
+            done = leat("ingest", "probes", path, "-o", self.out, "--replace", "--threads",
+                        len(said) + 1, status=0)
+            said.add(done.stderr)
+        path = self.csv(numbers)
+        with open(path, encoding="utf-8") as file:
+            text = file.read().replace("rtt,who", "rtt,prb_id", 1)
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(text)
+        said.add(leat("ingest", "probes", path, "-o", self.out, "--replace", status=0).stderr)
+        self.assertEqual(len(said), 1)
+        self.assertIn("of 2 probes (prb_id) with 77 addresses", said.pop())
+        for odd in (["7"] * COUNT, [0.5, None, float("nan"), -7, 1e300] * (COUNT // 5)):
+            path = self.parquet(pa.array(numbers), prb_id=pa.array(odd))
+            done = leat("ingest", "probes", path, "-o", self.out, "--replace", status=0)
+            self.assertEqual(done.stderr, "")
+
     def test_real_numbers(self):
         """Numbers with a fraction are names by their text, as in CSV; NaN is no name."""
         numbers = [(7, 7.5, 100000.0, 3e16)[i % 4] for i in range(COUNT)]

@@ -30,19 +30,27 @@ enum {
     LEAT_PARQUET_VERSION_REAL /* a value that is not whole contradicts every address */
 };
 /* leat_parquet_facts.probe_type: no names of probes; texts; what is a text in decimal digits; and
- * with a fraction, of zeros if it is whole, or NaN for no name. */
+ * with a fraction, of zeros if it is whole, or NaN for no name. Where probes have no names, a
+ * column may have their numbers in RIPE Atlas (leat_raw_batch.probe). */
 enum {
     LEAT_PARQUET_PROBE_ABSENT,
     LEAT_PARQUET_PROBE_TEXT,
     LEAT_PARQUET_PROBE_NUMBER,
-    LEAT_PARQUET_PROBE_REAL
+    LEAT_PARQUET_PROBE_REAL,
+    LEAT_PARQUET_PROBE_ATLAS
 };
+#define LEAT_PARQUET_ATLAS_COLUMN "prb_id"
 /* Whether files have the two columns that they may lack. */
 static inline bool leat_parquet_has_version(const leat_parquet_facts *facts) {
     return facts->version_type != LEAT_PARQUET_VERSION_ABSENT;
 }
 static inline bool leat_parquet_is_named(const leat_parquet_facts *facts) {
-    return facts->probe_type != LEAT_PARQUET_PROBE_ABSENT;
+    return facts->probe_type != LEAT_PARQUET_PROBE_ABSENT &&
+           facts->probe_type != LEAT_PARQUET_PROBE_ATLAS;
+}
+/* How many columns a query passes on. */
+static inline int leat_parquet_column_count(const leat_parquet_facts *facts) {
+    return 6 + leat_parquet_has_version(facts) + (facts->probe_type != LEAT_PARQUET_PROBE_ABSENT);
 }
 
 /* The query column that holds the path of the file; a name that no input uses. */
@@ -81,7 +89,8 @@ typedef struct leat_parquet_query {
 } leat_parquet_query;
 /* The name of the function encodes its argument types, so that each variant is registered once. */
 void leat_parquet_sink_name(const leat_parquet_facts *facts, char name[64]);
-/* SELECT count(function(time, src, dst, rtt, row, path[, version][, probe])) FROM files. */
+/* SELECT count(function(time, src, dst, rtt, row, path[, version][, probe or its number])) FROM
+ * files. */
 LEAT_MUST_CHECK leat_code leat_parquet_build_query(leat_buf *sql, const leat_parquet_query *query,
                                                    const leat_source_columns *columns,
                                                    leat_error *err);

@@ -256,6 +256,8 @@ static leat_code look_at_groups(look *self, leat_error *err) {
         if (k > 0) code = leat_buf_append(&sql, ",", 1, err);
         if (code == LEAT_OK) code = leat_parquet_quote(&sql, '\'', names[k], err);
     }
+    if (code == LEAT_OK && count <= LEAT_COLUMN_PROBE)
+        code = leat_buf_printf(&sql, err, ",'" LEAT_PARQUET_ATLAS_COLUMN "'");
     if (code == LEAT_OK) {
         code = leat_buf_printf(
             &sql, err,

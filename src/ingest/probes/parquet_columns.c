@@ -128,6 +128,7 @@ typedef struct columns {
     const char *names[LEAT_COLUMNS];
     int name_count;
     char types[LEAT_COLUMNS][48];
+    char number_type[48]; /* of the column with the numbers of RIPE Atlas; "": there is none */
     bool seen[LEAT_COLUMNS];
     bool null[LEAT_COLUMNS]; /* of the null type, which DuckDB takes for an integer */
     char declared[LEAT_COLUMNS][24];
@@ -245,6 +246,9 @@ static leat_code take_column(void *context, const leat_duckdb_value *values, lea
         if (!found->seen[k] || !is_name(name, name_bytes, found->names[k])) continue;
         snprintf(found->types[k], sizeof found->types[k], "%.*s", type_bytes, values[1].text.data);
     }
+    if (is_name(name, name_bytes, LEAT_PARQUET_ATLAS_COLUMN))
+        snprintf(found->number_type, sizeof found->number_type, "%.*s", type_bytes,
+                 values[1].text.data);
     return LEAT_OK;
 }
 
@@ -292,7 +296,12 @@ static leat_code judge_probe(columns *found, leat_error *err) {
     leat_parquet_facts *facts = &found->input->parquet;
     const char *type = found->types[LEAT_COLUMN_PROBE];
     facts->probe_type = LEAT_PARQUET_PROBE_ABSENT;
-    if (found->name_count <= LEAT_COLUMN_PROBE) return LEAT_OK;
+    if (found->name_count <= LEAT_COLUMN_PROBE) {
+        const char *number = found->number_type;
+        if (is_type(number, narrow, 5) || is_type(number, wide, 5) || is_real(number))
+            facts->probe_type = LEAT_PARQUET_PROBE_ATLAS;
+        return LEAT_OK;
+    }
     if (strcmp(type, "VARCHAR") == 0) facts->probe_type = LEAT_PARQUET_PROBE_TEXT;
     else if (is_type(type, narrow, 5) || is_type(type, wide, 5) || strcmp(type, "UUID") == 0)
         facts->probe_type = LEAT_PARQUET_PROBE_NUMBER;

@@ -41,6 +41,8 @@ static leat_code add_expression(leat_buf *sql, const char *column, const char *t
 #define REAL_VERSION                                                                               \
     "CAST(CASE WHEN ? IS NULL OR isnan(?) THEN NULL WHEN ? = trunc(?) AND abs(?) < 2147483648 "    \
     "THEN ? ELSE -1 END AS INTEGER)"
+#define NUMBER                                                                                     \
+    ",CAST(CASE WHEN ? >= 1 AND ? <= 2147483647 AND ? = trunc(?) THEN ? ELSE 0 END AS INTEGER)"
 #define REAL_NAME ",CAST(CASE WHEN isnan(?) THEN NULL ELSE ? END AS VARCHAR)"
 
 /* The path column: a plain form counts as the file. */
@@ -103,6 +105,8 @@ leat_code leat_parquet_build_query(leat_buf *sql, const leat_parquet_query *quer
         LEAT_TRY(
             add_expression(sql, columns->probe, real ? REAL_NAME : ",CAST(? AS VARCHAR)", err));
     }
+    if (facts->probe_type == LEAT_PARQUET_PROBE_ATLAS)
+        LEAT_TRY(add_expression(sql, LEAT_PARQUET_ATLAS_COLUMN, NUMBER, err));
     LEAT_TRY(leat_buf_printf(sql, err, ")) FROM "));
     return add_from(sql, query, err);
 }

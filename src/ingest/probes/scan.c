@@ -313,6 +313,17 @@ static void warn(scan *self) {
                              &self->job->state.warnings);
 }
 
+/* With few probes, none may fall to one of the splits; a trainer cannot use a data set whose train
+ * is empty. */
+static void warn_empty(scan *self) {
+    leat_job_state *state = &self->job->state;
+    const int64_t test = state->probes[LEAT_SPLIT_TEST];
+    if (self->job->options->train_ratio > 0 && state->probes[LEAT_SPLIT_TRAIN] == 0)
+        leat_warnings_add(&state->warnings,
+                          "split train is empty: %s; --train-ratio 1 puts all probes into train",
+                          test == 1 ? "the only probe fell to test" : "all probes fell to test");
+}
+
 static leat_code scan_all(scan *self, leat_error *err) {
     leat_job *job = self->job;
     leat_job_state *state = &job->state;
@@ -350,6 +361,7 @@ static leat_code scan_all(scan *self, leat_error *err) {
     LEAT_TRY(leat_job_check_not_empty(job, err));
     LEAT_TRY(take_census(self, err));
     warn(self);
+    warn_empty(self);
     if (leat_probes_column(job->options) != NULL) return LEAT_OK;
     if (job->options->address != LEAT_ADDRESS_CANONICAL) LEAT_TRY(count_spellings(self, err));
     return count_identities(self, err);

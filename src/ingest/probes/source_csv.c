@@ -9,6 +9,7 @@
 
 #include "base/address.h"
 #include "base/number.h"
+#include "ingest/probes/identity.h"
 #include "ingest/probes/source_parts.h"
 #include "ingest/values.h"
 
@@ -157,6 +158,7 @@ leat_code leat_csv_read_header(leat_line *line, const char *path,
             seen[k] = true;
             slot = k;
         }
+        if (slot < 0 && is_name(&field, "prb_id")) slot = LEAT_CSV_PRB_ID;
         map->slot[map->field_count++] = (int8_t)slot;
     }
     map->has_version = seen[LEAT_COLUMN_VERSION];
@@ -170,7 +172,7 @@ leat_code leat_csv_read_header(leat_line *line, const char *path,
 }
 
 /* Splits a record by the map; false if the quoting is invalid or the number of fields differs. */
-static bool split(const leat_csv_map *map, leat_line *line, leat_text fields[LEAT_COLUMNS]) {
+static bool split(const leat_csv_map *map, leat_line *line, leat_text fields[LEAT_CSV_PRB_ID + 1]) {
     char *at = line->data, *end = line->data + line->size_bytes;
     int32_t count = 0;
     while (at != NULL) {
@@ -429,7 +431,7 @@ leat_code leat_csv_take(leat_text_worker *worker, leat_line *line, leat_error *e
         memcpy(worker->head, line->data, (size_t)text_bytes);
         text = worker->head;
     }
-    leat_text fields[LEAT_COLUMNS] = {{NULL, 0}};
+    leat_text fields[LEAT_CSV_PRB_ID + 1] = {{NULL, 0}};
     leat_source_row row = {.row = line->number};
     const leat_text *time = &fields[LEAT_COLUMN_TIME], *version = &fields[LEAT_COLUMN_VERSION];
     const leat_text *rtt = &fields[LEAT_COLUMN_RTT];
@@ -455,5 +457,10 @@ leat_code leat_csv_take(leat_text_worker *worker, leat_line *line, leat_error *e
     row.dst = fields[LEAT_COLUMN_DST];
     row.name = fields[LEAT_COLUMN_PROBE];
     row.rtt = leat_text_rtt(worker, answer);
+    const leat_text *number = &fields[LEAT_CSV_PRB_ID];
+    int64_t probe = 0;
+    if (number->size_bytes > 0 && leat_whole_parse(number->data, number->size_bytes, &probe) &&
+        probe > 0 && probe <= LEAT_PROBE_NUMBER_MAX)
+        row.probe = (uint32_t)probe;
     return leat_rows_add(&worker->rows, &row, err);
 }

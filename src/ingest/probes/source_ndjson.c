@@ -118,6 +118,23 @@ static bool get_name(leat_text_worker *worker, leat_text *name) {
     return true;
 }
 
+/* A number of Atlas, which may be a text of digits, as firmware 0 and exports of databases write
+ * it, or have a fraction of zeros; false if it is not a whole number. */
+static bool read_whole(const leat_json_slice *wrapped, int64_t *number) {
+    const leat_json_slice value = unwrap(wrapped);
+    const bool plain = value.kind == LEAT_JSON_INTEGER || value.kind == LEAT_JSON_REAL;
+    if (!plain && (value.kind != LEAT_JSON_STRING || value.escaped)) return false;
+    return leat_whole_parse(value.text, value.size_bytes, number);
+}
+
+/* The number of the object's RIPE Atlas probe; 0: it has none. */
+static uint32_t get_probe(const leat_text_worker *worker) {
+    int64_t probe = 0;
+    const bool known = read_whole(get(worker, LEAT_MEMBER_PRB_ID), &probe) && probe > 0 &&
+                       probe <= LEAT_PROBE_NUMBER_MAX;
+    return known ? (uint32_t)probe : 0;
+}
+
 /* The same of a text that is examined at once: `word` has WORD_BYTES, which is enough for a word
  * or number; -1 if it is not valid. */
 static int64_t plain_text(const leat_json_slice *value, char *word, const char **text) {
@@ -263,6 +280,7 @@ static leat_code add_plain(leat_text_worker *worker, const leat_line *line, leat
                            leat_reject *why, leat_error *err) {
     const leat_json_slice *rtt = get(worker, LEAT_MEMBER_RTT);
     *why = LEAT_REJECT_LINE;
+    row->probe = get_probe(worker); /* a result of Atlas that was flattened */
     note_member(worker, line);
     if (!get_time(worker, get(worker, LEAT_MEMBER_TIME), &row->time_us) ||
         !keep_text(worker, get(worker, LEAT_MEMBER_SRC), &row->src) ||
@@ -292,15 +310,6 @@ static leat_member first_of(const leat_text_worker *worker, const leat_member *m
     return found;
 }
 
-/* A number of Atlas, which may be a text of digits, as firmware 0 and exports of databases write
- * it, or have a fraction of zeros; false if it is not a whole number. */
-static bool read_whole(const leat_json_slice *wrapped, int64_t *number) {
-    const leat_json_slice value = unwrap(wrapped);
-    const bool plain = value.kind == LEAT_JSON_INTEGER || value.kind == LEAT_JSON_REAL;
-    if (!plain && (value.kind != LEAT_JSON_STRING || value.escaped)) return false;
-    return leat_whole_parse(value.text, value.size_bytes, number);
-}
-
 /* The fields shared by all measurements of an Atlas result. `from` is the address that Atlas saw;
  * src_addr is the probe's own view of its address, often a private one. Firmware before 4460 has
  * other names. */
@@ -316,10 +325,8 @@ static bool take_atlas(leat_text_worker *worker, leat_source_row *row) {
     const leat_json_slice *time = get(worker, when);
     bool own_view = map->slot[from] == map->slot[LEAT_MEMBER_SRC_ADDR] ||
                     map->slot[from] == map->slot[LEAT_MEMBER_SRCADDR];
-    int64_t probe = 0;
-    if (read_whole(get(worker, LEAT_MEMBER_PRB_ID), &probe) && probe > 0 &&
-        probe <= LEAT_PROBE_NUMBER_MAX)
-        row->probe = (uint32_t)probe | (own_view ? LEAT_PROBE_OWN_VIEW : 0);
+    row->probe = get_probe(worker);
+    if (row->probe != 0 && own_view) row->probe |= LEAT_PROBE_OWN_VIEW;
     /* an empty timestamp is not one that is missing */
     if (map->slot[when] == map->slot[LEAT_MEMBER_TIMESTAMP] && time->kind == LEAT_JSON_STRING &&
         time->size_bytes == 0)

@@ -44,6 +44,7 @@ typedef struct slot {
     int32_t ip_version[LEAT_BATCH_ROWS];
     float rtt[LEAT_BATCH_ROWS];
     leat_text name[LEAT_BATCH_ROWS];
+    uint32_t probe[LEAT_BATCH_ROWS];
     char pad[64]; /* padded: slots must not share a cache line */
 } slot;
 
@@ -255,6 +256,7 @@ static leat_code give_batch(parquet_scan *self, int worker, int32_t file, int64_
                             .ip_version = slot->ip_version + first,
                             .rtt = slot->rtt + first,
                             .name = leat_parquet_is_named(self->facts) ? slot->name + first : NULL};
+    if (self->facts->probe_type == LEAT_PARQUET_PROBE_ATLAS) batch.probe = slot->probe + first;
     atomic_fetch_add(&self->files[file].rows, count);
     atomic_fetch_add(&self->scan->rows, count);
     int64_t rows = atomic_fetch_add(&self->rows, count) + count;
@@ -314,6 +316,12 @@ static leat_code take_rows(parquet_scan *self, int worker, const chunk_columns *
         int last = leat_parquet_has_version(self->facts) ? 7 : 6;
         take_texts(columns->data[last], columns->valid[last], count, slot->name);
     }
+    if (self->facts->probe_type == LEAT_PARQUET_PROBE_ATLAS) {
+        const int last = leat_parquet_column_count(self->facts) - 1;
+        const int32_t *numbers = columns->data[last];
+        for (int64_t i = 0; i < count; i++)
+            slot->probe[i] = is_valid(columns->valid[last], i) ? (uint32_t)numbers[i] : 0;
+    }
     return give_rows(self, worker, columns->path, count, err);
 }
 
@@ -337,8 +345,7 @@ static leat_code take_chunk(parquet_scan *self, int worker, duckdb_data_chunk ch
     const leat_duckdb_api *api = &self->db.api;
     chunk_columns columns = {0};
     int64_t count = (int64_t)api->data_chunk_get_size(chunk);
-    int column_count =
-        6 + leat_parquet_has_version(self->facts) + leat_parquet_is_named(self->facts);
+    const int column_count = leat_parquet_column_count(self->facts);
     if (count == 0) return LEAT_OK;
     if (count > LEAT_BATCH_ROWS) {
         return leat_fail(err, LEAT_ERR_UNSUPPORTED,
@@ -395,6 +402,7 @@ static leat_code register_sink(parquet_scan *self, const leat_parquet_facts *fac
     if (leat_parquet_is_named(facts))
         types[count++] =
             facts->probe_type == LEAT_PARQUET_PROBE_TEXT ? address : DUCKDB_TYPE_VARCHAR;
+    if (facts->probe_type == LEAT_PARQUET_PROBE_ATLAS) types[count++] = DUCKDB_TYPE_INTEGER;
     char name[64];
     bool *known = &self->registered[facts->time_type][facts->plain * 32 + facts->probe_type * 4 +
                                                       leat_parquet_has_version(facts) * 2 +

@@ -63,7 +63,10 @@ enum {
     LEAT_COLUMNS
 };
 
-/* Which fields of a record are used: by position, the LEAT_FIELD, or -1. */
+/* A further field of CSV: the number of a RIPE Atlas probe, in results that were flattened. */
+enum { LEAT_CSV_PRB_ID = LEAT_COLUMNS };
+
+/* Which fields of a record are used: by position, the LEAT_COLUMN, or -1. */
 typedef struct leat_csv_map {
     int32_t field_count;
     bool has_version;

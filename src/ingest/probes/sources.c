@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/thread.h"
+#include "ingest/probes/advice.h"
 #include "ingest/probes/source_parts.h"
 
 static bool has_text(const leat_input_list *inputs) {
@@ -61,6 +62,24 @@ bool leat_source_remedy(const char *path, const char *name, char out[LEAT_SOURCE
     return false;
 }
 
+/* A file whose measurements are all of one host may not name it. */
+static leat_code refuse_sourceless(const char *path, const char *const *names, const char *list,
+                                   leat_error *err) {
+    char literal[200] = "", line[360] = "";
+    const char *type = leat_path_has_suffix_any_case(path, ".parquet") ? "parquet" : "csv";
+    if (strcmp(names[LEAT_COLUMN_SRC], "src_addr") == 0 &&
+        leat_advice_literal(literal, sizeof literal, path))
+        snprintf(line, sizeof line,
+                 ": duckdb -c \"COPY (SELECT *, '192.0.2.1' AS src_addr FROM %s) TO "
+                 "'with_source.%s'\"",
+                 literal, type);
+    return leat_fail(err, LEAT_ERR_INPUT,
+                     "\"%s\" has no column \"%s\"; its columns are: %.100s (use --column "
+                     "src_addr=NAME if it has another name; if all rows are of one host, add its "
+                     "address%s)",
+                     path, names[LEAT_COLUMN_SRC], list, line);
+}
+
 leat_code leat_source_missing(const char *path, const char *const *names, int count,
                               const bool *seen, const char *list, leat_error *err) {
     char remedy[160] = "", unit[120] = "", path_remedy[LEAT_SOURCE_REMEDY_BYTES];
@@ -79,6 +98,7 @@ leat_code leat_source_missing(const char *path, const char *const *names, int co
         return leat_fail(err, LEAT_ERR_INPUT,
                          "\"%s\" has no column \"%s\"; its columns are: %s (%s)", path,
                          names[first], list, path_remedy);
+    if (!seen[LEAT_COLUMN_SRC] && missing == 1) return refuse_sourceless(path, names, list, err);
     doubt_unit(first, names[first], unit, sizeof unit);
     return leat_fail(err, LEAT_ERR_INPUT,
                      "\"%s\" has no column \"%s\"; its columns are: %s (%s%s%s)", path,
