@@ -25,6 +25,7 @@ cd "$(dirname "$0")/.."
 leat=build/leat
 out=build/demo
 mkdir -p "$out"
+rm -f "$out"/*.html "$out/generated.png" # those of earlier versions have no mark of leat
 
 step() {
   echo
