@@ -17,12 +17,22 @@ void leat_digit_notes_init(leat_digit_notes *notes) {
     atomic_init(&notes->last_us, INT64_MIN);
 }
 
+/* Whether a number may have one: all times of most files have none, and this is asked of each. */
+static bool has_exponent(const leat_text *time) {
+    enum { EXPONENT_BYTES = 4 }; /* E+09 */
+    const char *end = time->data + time->size_bytes;
+    for (int i = 1; i <= EXPONENT_BYTES && i <= time->size_bytes; i++)
+        if ((end[-i] | 0x20) == 'e') return true;
+    return false;
+}
+
 /* The power of ten that the last digit of a number with an exponent is worth; false if it has no
  * exponent. */
 static bool last_digit(const leat_text *time, double *worth) {
     const char *end = time->data + time->size_bytes, *at = time->data;
     int fraction = 0, exponent = 0;
     bool point = false, negative = false;
+    if (!has_exponent(time)) return false;
     for (; at < end && (*at | 0x20) != 'e'; at++) {
         fraction += point && *at >= '0' && *at <= '9';
         point = point || *at == '.';
