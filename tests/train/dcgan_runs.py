@@ -92,7 +92,7 @@ def report(run):
     words = [" ".join(of.split()) for of in pages.Page(pages.PICTURE.sub("", text)).texts]
     words = [of for of in words if of]
     return {"words": [of for before, of in zip(["", *words], words) if re.search(r"\d", of)
-                      and before != "seconds per step" and not of.startswith("leat ")],
+                      and not before.startswith("seconds per step") and not of.startswith("leat ")],
             "tables": tables}
 
 
