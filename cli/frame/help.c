@@ -44,17 +44,35 @@ static void write_paragraphs(leat_cli *cli, const char *text) {
     }
 }
 
+/* Writes choices after a name, in lines that end after a bar; returns the column. */
+static int write_value(leat_cli *cli, const char *value, bool bare, int column) {
+    enum { INDENT = 8 };
+    leat_out(cli, bare ? "[=" : " ");
+    column += bare ? 2 : 1;
+    while (*value != 0) {
+        int size = (int)strcspn(value, "|");
+        size += value[size] == '|';
+        if (column + size > HELP_COLUMNS && column > INDENT) {
+            leat_out(cli, "\n%*s", INDENT, "");
+            column = INDENT;
+        }
+        leat_out(cli, "%.*s", size, value);
+        column += size;
+        value += size;
+    }
+    if (bare) leat_out(cli, "]");
+    return column + bare;
+}
+
 static void write_option(leat_cli *cli, const leat_cli_row *row) {
     const char *name = row->setting->name, *value = leat_setting_value(row->setting);
     char head[96], words[LEAT_CLI_HELP_BYTES];
     int size = row->option->letter != 0
                    ? snprintf(head, sizeof head, "  -%c, --%s", row->option->letter, name)
                    : snprintf(head, sizeof head, "      --%s", name);
-    if (value != NULL)
-        size += snprintf(head + size, sizeof head - (size_t)size,
-                         row->option->bare != NULL ? "[=%s]" : " %s", value);
     leat_cli_help_words(row, words);
     leat_out(cli, "%s", head);
+    if (value != NULL) size = write_value(cli, value, row->option->bare != NULL, size);
     if (size + 2 > OPTION_COLUMN) {
         leat_out(cli, "\n");
         size = 0;

@@ -330,8 +330,30 @@ static leat_code is_table_of_text(const leat_input *input, bool *is, leat_error 
     return code;
 }
 
+/* Files of other kinds, which people give by mistake. */
+static leat_code refuse_other_kind(const leat_input *input, const uint8_t *magic, int64_t size,
+                                   leat_error *err) {
+    static const struct {
+        const char *magic, *suffix, *words;
+    } kinds[] = {
+        {"ORC", "", "an ORC file; write it as Parquet"},
+        {"PK\3\4", ".xlsx", "a spreadsheet; save it as CSV"},
+        {"PK\3\4", ".ods", "a spreadsheet; save it as CSV"},
+        {"\x89PNG", "", "an image; `leat ingest images` reads those"},
+        {"\xff\xd8\xff", "", "an image; `leat ingest images` reads those"},
+    };
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+        const int64_t bytes = (int64_t)strlen(kinds[i].magic);
+        if (size >= bytes && memcmp(magic, kinds[i].magic, (size_t)bytes) == 0 &&
+            leat_path_has_suffix_any_case(input->path, kinds[i].suffix))
+            return leat_fail(err, LEAT_ERR_INPUT, "\"%s\" is %s", input->path, kinds[i].words);
+    }
+    return LEAT_OK;
+}
+
 static leat_code detect_probes(leat_input *input, const uint8_t *magic, int64_t size,
                                leat_error *err) {
+    LEAT_TRY(refuse_other_kind(input, magic, size, err));
     if (size >= 4 && memcmp(magic, "PAR1", 4) == 0) {
         input->format = LEAT_INPUT_PARQUET;
         return LEAT_OK;

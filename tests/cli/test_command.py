@@ -80,6 +80,13 @@ class Help(unittest.TestCase):
                     self.assertIn(part, text)
                 self.assertLessEqual(max(map(len, text.split("Options:")[0].splitlines()[4:])), 80)
 
+    def test_choices_are_complete(self):
+        """Long lists of them are wrapped, never cut."""
+        text = leat("ingest", "can", "--help").stdout
+        listed = re.search(r"--format ([a-z0-9|\s-]+?)\n {20}", text)[1]
+        formats = re.search(r"\(formats: ([^)]*), each", text)[1]
+        self.assertEqual("".join(listed.split()).split("|"), ["auto", *re.split(r",\s+", formats)])
+
     def test_examples_use_options_that_exist(self):
         for words in commands():
             text = leat(*words.split(), "--help").stdout

@@ -84,7 +84,7 @@ class Meaning(folder.Folder):
         result = self.ingest(self.write("a.csv", HEADER + lines))
         self.assertEqual(result["rejected_reasons"], {"rtt_unparsable": 6})
         self.assertIn('2 rows have the text "lost" as rtt and were rejected',
-                      result["warnings"][-1])
+                      result["warnings"][-2])
         lost = "".join(f"{T0 + i},192.0.2.1,198.51.100.1,{word}\n" for i, word in
                        enumerate(["-", "*", "timeout", "False", "U", "x", "5", "X", "TIMEOUT"]))
         result = self.ingest(self.write("b.csv", HEADER + lost))
@@ -138,7 +138,26 @@ class Meaning(folder.Folder):
             table = "".join(f'{T0 + i},192.0.2.1,198.51.100.1,"{rtt}"\n'
                             for i, rtt in enumerate([5, 6, number] * 3))
             result = self.ingest(self.write("a.csv", HEADER + table))
-            self.assertEqual((result["rejected"], result["warnings"]), (3, []), number)
+            self.assertEqual(result["rejected"], 3)
+            self.assertEqual(["rows have an rtt with a unit" in each for each in
+                              result["warnings"]], [True] * ("s" in number), number)
+
+    def test_rtts_with_units(self):
+        def table(*rtts):
+            return self.write("a.csv", HEADER + "".join(
+                f'{T0 + i},192.0.2.1,198.51.100.1,"{rtt}"\n' for i, rtt in enumerate(rtts)))
+
+        slow = self.ingest(table(5, 6, "1.2s", 7, "1.5s"))
+        self.assertEqual(slow["warnings"], [
+            "2 rows have an rtt with a unit (s) and were rejected (rtt_unparsable); write all rtts "
+            "as numbers of one unit, or these answers are missing"])
+        for rtts, said in ((["1.5 ms", "20ms", "7 msec."], "the unit ms in the values; remove it"),
+                           (["850us", "1\u00b5s", "3usec"], "and use --column rtt=NAME:us"),
+                           (["1.2s", "0.1 s"], "and use --column rtt=NAME:s"),
+                           (["12ns"], "write them as numbers of us"),
+                           (["1.2s", "850us", "192.5ms"], "differ from row to row; write all")):
+            self.assertIn(said, self.ingest(table(*rtts), status=1))
+        self.assertIn("an rtt must be a number, or empty", self.ingest(table("5 kB"), status=1))
 
     def test_infinite_rtts(self):
         def said(name, text):
@@ -559,6 +578,36 @@ class Meaning(folder.Folder):
         many = [self.write(f"e{i}.csv", "") for i in range(6)]
         self.assertEqual(self.ingest(good, *many)["warnings"][4],
                          "... and the same of 2 other files")
+
+    def test_files_of_other_kinds(self):
+        for name, begin, said in (
+                ("a.orc", b"ORC\x08\x03", "is an ORC file; write it as Parquet"),
+                ("a.csv", b"ORC\x08\x03", "is an ORC file; write it as Parquet"),
+                ("a.xlsx", b"PK\3\4\x14\0", "is a spreadsheet; save it as CSV"),
+                ("a.png", b"\x89PNG\r\n\x1a\n", "is an image; `leat ingest images` reads"),
+                ("a.jpg", b"\xff\xd8\xff\xe0", "is an image; `leat ingest images` reads")):
+            with open(self.at(name), "wb") as file:
+                file.write(begin + bytes(60))
+            self.assertIn(f'{name}" {said}', self.ingest(self.at(name), status=1))
+
+    def test_objects_of_other_tools(self):
+        path = self.write("a.ndjson", "".join(json.dumps({"when": T0 + i, "ms": 5}) + "\n"
+                                              for i in range(5)))
+        self.assertIn("they have neither the member event_time nor a type of RIPE Atlas",
+                      self.ingest(path, status=1))
+        path = self.write("a.ndjson", json.dumps({"type": "dns", "timestamp": T0}) + "\n")
+        self.assertIn("they are not results of ping", self.ingest(path, status=1))
+
+    def test_a_member_of_packets(self):
+        result = {"type": "ping", "timestamp": T0, "from": "192.0.2.1", "af": 4, "prb_id": 7,
+                  "dst_addr": "198.51.100.1", "min": 4, "avg": 5, "result": [{"rtt": 5}]}
+        path = self.write("a.json", json.dumps(result) + "\n")
+        rtt = ["--column", "rtt=min"]
+        said = self.ingest(path, options=[*rtt, "--per-packet"], status=1)
+        self.assertIn('no packet of 1 RIPE Atlas results has the member "min"; leave out --column',
+                      said)
+        self.assertEqual(self.ingest(path, options=rtt)["measurements"], 1)
+        self.assertEqual(self.ingest(path, options=["--per-packet"])["measurements"], 1)
 
     def test_text_named_parquet(self):
         self.ingest(self.write("a.csv", self.csv(range(T0, T0 + 9))))

@@ -31,6 +31,7 @@ duckdb.execute(sys.argv[2])
 """
 
 
+@unittest.skipUnless(shutil.which("jq"), "jq is not installed")
 class Remedies(unittest.TestCase):
     def setUp(self):
         self.folder = tempfile.mkdtemp(prefix="leat-remedies-")
@@ -70,6 +71,33 @@ class Remedies(unittest.TestCase):
             self.run_line(line)
             result = self.ingest("with_source.csv", *mapped, "--train-ratio", "1")
             self.assertEqual((result["measurements"], result["probes"]["train"]), (9, 1))
+
+    def test_layouts_of_json(self):
+        """What jq, pandas and databases write instead of an object a line."""
+        names = ["event_time", "src_addr", "dst_addr", "rtt"]
+        rows = [[T0 + i, f"192.0.2.{i}", "198.51.100.1", i + 0.5] for i in range(5)]
+        objects = [dict(zip(names, row)) for row in rows]
+        by_number = {str(i): each for i, each in enumerate(objects)}
+        layouts = ("".join(json.dumps(each, indent=2) + "\n" for each in objects), [objects],
+                   {"columns": names, "index": [1, 2], "data": rows},
+                   {"data": rows, "columns": names}, by_number,
+                   {name: {k: each[name] for k, each in by_number.items()} for name in names},
+                   {"meta": [{"name": name} for name in names], "data": rows, "rows": 5},
+                   {"7": objects[:2], "8": objects[2:]})
+        self.write("plain.ndjson", "".join(json.dumps(each) + "\n" for each in objects))
+        self.ingest("plain.ndjson")
+        with open(self.at("data", "manifest.json"), encoding="utf-8") as file:
+            want = file.read()
+        for number, layout in enumerate(layouts):
+            name = NAMES[number % len(NAMES)] + ".json"
+            for indent in (None, 1):
+                text = layout if isinstance(layout, str) else json.dumps(layout, indent=indent)
+                said = self.ingest(self.write(name, text), status=1)
+                self.assertIn("write one a line: jq -c ", said)
+                self.run_line(re.search(r"write one a line: (.*)$", said)[1])
+                self.ingest("rows.ndjson")
+                with open(self.at("data", "manifest.json"), encoding="utf-8") as file:
+                    self.assertEqual(file.read(), want)
 
     def test_an_empty_split(self):
         """--train-ratio 1, which the warning names, makes a data set with batches."""

@@ -49,7 +49,8 @@ typedef struct leat_job_state {
     int64_t mapped; /* measurements with an IPv4-mapped address */
     /* not saved: see leat_partition_worker */
     int64_t late_ms, late_far;
-    int64_t uneven, untimed; /* as in leat_notes */
+    int64_t uneven, untimed, plain_objects, with_unit; /* as in leat_notes */
+    unsigned rtt_units;                                /* the same */
     /* known at the end, not saved */
     int64_t probes_over_limit;
     int64_t duplicates; /* -1: an earlier version of leat wrote the data set */

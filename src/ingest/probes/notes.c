@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 
 #include "base/escape.h"
 #include "base/hash.h"
@@ -137,8 +138,34 @@ static bool is_number(const char *text, int64_t size_bytes) {
     return true;
 }
 
+/* The unit of time that a number, by is_number, ends with; 0: none. */
+static unsigned unit_of(const char *text, int64_t size_bytes) {
+    static const struct {
+        const char *word;
+        unsigned unit;
+    } words[] = {
+        {"ms", LEAT_UNIT_OF_MS},   {"msec", LEAT_UNIT_OF_MS},    {"us", LEAT_UNIT_OF_US},
+        {"usec", LEAT_UNIT_OF_US}, {"\u00b5s", LEAT_UNIT_OF_US}, {"\u03bcs", LEAT_UNIT_OF_US},
+        {"s", LEAT_UNIT_OF_S},     {"sec", LEAT_UNIT_OF_S},      {"secs", LEAT_UNIT_OF_S},
+        {"ns", LEAT_UNIT_OF_NS},   {"nsec", LEAT_UNIT_OF_NS}};
+    while (size_bytes > 0 && text[size_bytes - 1] == '.') size_bytes--;
+    int64_t at = size_bytes;
+    while (at > 0 && ((uint8_t)text[at - 1] >= 0x80 || (text[at - 1] | 0x20) >= 'a')) at--;
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if ((int64_t)strlen(words[i].word) == size_bytes - at &&
+            strncasecmp(text + at, words[i].word, (size_t)(size_bytes - at)) == 0)
+            return words[i].unit;
+    return 0;
+}
+
 void leat_notes_add_word(leat_notes *notes, const char *text, int64_t size_bytes) {
-    if (notes == NULL || size_bytes < 0 || is_number(text, size_bytes)) return;
+    if (notes == NULL || size_bytes < 0) return;
+    if (is_number(text, size_bytes)) {
+        const unsigned unit = unit_of(text, size_bytes);
+        atomic_fetch_or(&notes->rtt_units, unit);
+        if (unit != 0) atomic_fetch_add(&notes->with_unit, 1);
+        return;
+    }
     if (size_bytes > LEAT_NOTES_WORD_BYTES) size_bytes = LEAT_NOTES_WORD_BYTES;
     uint64_t hash = leat_xxh3(text, size_bytes);
     pthread_mutex_lock(&notes->lock);
@@ -202,6 +229,13 @@ leat_code leat_notes_check(const leat_notes *notes, const leat_input_list *input
                                         names[LEAT_COLUMN_TIME], err));
     for (int k = 0; k < LEAT_COLUMNS && atlas > 0; k++) {
         if (!leat_source_is_mapped(options, k) || atomic_load(&notes->atlas_has[k]) > 0) continue;
+        if (k == LEAT_COLUMN_RTT && options->per_packet)
+            return leat_fail(err, LEAT_ERR_INPUT,
+                             "--per-packet --column rtt=%.60s: no packet of %lld RIPE Atlas "
+                             "results has the member \"%.60s\"; leave out --column for the rtt of "
+                             "each packet, or --per-packet for members of a result, of which the "
+                             "first has: %s",
+                             names[k], (long long)atlas, names[k], notes->atlas_first.names);
         return leat_fail(err, LEAT_ERR_INPUT,
                          "--column %s=%.60s: none of %lld RIPE Atlas results has the member "
                          "\"%.60s\"; the first has: %s",
@@ -437,6 +471,16 @@ static void warn_files(const writing *to, const leat_input_list *inputs, file_wa
                           (long long)(count - FILES_NAMED));
 }
 
+static const char *unit_words(unsigned units) {
+    switch (units) {
+    case LEAT_UNIT_OF_MS: return " (ms)";
+    case LEAT_UNIT_OF_US: return " (us)";
+    case LEAT_UNIT_OF_S: return " (s)";
+    case LEAT_UNIT_OF_NS: return " (ns)";
+    default: return " (of several)";
+    }
+}
+
 static void warn_words(const writing *to) {
     const leat_notes_word *most = NULL;
     for (int i = 0; i < to->notes->word_count; i++) {
@@ -485,6 +529,13 @@ void leat_notes_warn(const leat_notes *notes, const leat_input_list *inputs,
                           "%lld pings of scamper were rejected (not_a_ping_result); convert them "
                           "with " SCAMPER_LINE,
                           (long long)scamper);
+    const int64_t with_unit = atomic_load(&notes->with_unit);
+    if (with_unit > 0)
+        leat_warnings_add(warnings,
+                          "%lld rows have an rtt with a unit%s and were rejected "
+                          "(rtt_unparsable); write all rtts as numbers of one unit, or these "
+                          "answers are missing",
+                          (long long)with_unit, unit_words(atomic_load(&notes->rtt_units)));
     if (mapped > 0)
         leat_warnings_add(warnings,
                           "%lld measurements have IPv4-mapped addresses, such as ::ffff:192.0.2.1, "

@@ -67,6 +67,10 @@ typedef struct leat_notes {
     atomic_int_least64_t scamper; /* pings of scamper, which are rejected */
     /* lines of CSV that are rejected for their number of fields, or for their time */
     atomic_int_least64_t uneven, untimed;
+    /* objects without a time, or a type, which results of RIPE Atlas have; rtts with a unit, and
+     * bits of LEAT_UNIT_OF_... for those that there are */
+    atomic_int_least64_t plain_objects, with_unit;
+    atomic_uint rtt_units;
     atomic_int_least64_t mapped;   /* measurements with an IPv4-mapped address */
     atomic_int_least64_t infinite; /* objects with Infinity as rtt: malformed_line */
     int64_t unpack_bytes; /* that a part of a compressed file requires, but were not left */
@@ -78,6 +82,8 @@ typedef struct leat_notes {
     int word_count;
     bool more_words;
 } leat_notes;
+
+enum { LEAT_UNIT_OF_MS = 1, LEAT_UNIT_OF_US = 2, LEAT_UNIT_OF_S = 4, LEAT_UNIT_OF_NS = 8 };
 
 LEAT_MUST_CHECK leat_code leat_notes_create(leat_notes **out, int64_t file_count, leat_error *err);
 void leat_notes_destroy(leat_notes *notes);

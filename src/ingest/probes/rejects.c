@@ -7,6 +7,7 @@
 #include "base/escape.h"
 #include "base/lines.h"
 #include "ingest/probes/job.h"
+#include "ingest/probes/layout.h"
 #include "ingest/probes/source_parts.h"
 
 enum { VALUE_BYTES = 64, PLACE_BYTES = 200 };
@@ -42,6 +43,25 @@ static bool of_csv(const leat_job *job, const char *file) {
     return state->uneven + state->untimed > state->rejected[LEAT_REJECT_LINE] / 2;
 }
 
+/* All rtts have a unit of time in the value. */
+static const char *unit_cause(unsigned units) {
+    switch (units) {
+    case LEAT_UNIT_OF_MS: return "the rtts have the unit ms in the values; remove it from them";
+    case LEAT_UNIT_OF_US:
+        return "the rtts have the unit us in the values; remove it from them, and use --column "
+               "rtt=NAME:us";
+    case LEAT_UNIT_OF_S:
+        return "the rtts have the unit s in the values; remove it from them, and use --column "
+               "rtt=NAME:s";
+    case LEAT_UNIT_OF_NS:
+        return "the rtts have the unit ns in the values; write them as numbers of us, and use "
+               "--column rtt=NAME:us";
+    default:
+        return "the rtts have units in the values that differ from row to row; write all of them "
+               "as numbers of milliseconds";
+    }
+}
+
 /* A reason may have a cause that all of its rows share. `file` has the row that is shown as an
  * example; NULL: none is. */
 static const char *cause(const leat_job *job, int reason, const char *file) {
@@ -70,11 +90,15 @@ static const char *cause(const leat_job *job, int reason, const char *file) {
                    : "each must be a JSON object with a valid time and numbers; use "
                      "--strict to stop at the first that is not";
     case LEAT_REJECT_RTT_BAD:
+        if (state->with_unit > half) return unit_cause(state->rtt_units);
         return "an rtt must be a number, or empty if the ping failed; use --strict to stop at the "
                "first that is not";
     case LEAT_REJECT_PROBE_MISSING:
         return "they do not have the column or member that --probe names";
     case LEAT_REJECT_NOT_PING:
+        if (state->plain_objects > half)
+            return "they have neither the member event_time nor a type of RIPE Atlas; use --column "
+                   "event_time=NAME,... for the names that they have";
         return "they are not results of ping, which are the only ones that leat reads";
     default: return "use --strict to stop at the first";
     }
@@ -168,6 +192,21 @@ static const char *missing_column(const leat_job *job, int reason) {
     return NULL;
 }
 
+/* Rows that are no objects with the members that are read: by the layout of the file that has the
+ * first of them, which is shown. */
+static void find_layout(const leat_job *job, const example *first, char *out) {
+    const char *time = job->options->column_event_time;
+    out[0] = 0;
+    for (int64_t i = 0; i < job->inputs.count; i++) {
+        char name[PLACE_BYTES];
+        const leat_input *input = &job->inputs.items[i];
+        leat_text_show(name, sizeof name, input->path, (int64_t)strlen(input->path));
+        if (input->format != LEAT_INPUT_NDJSON || strcmp(name, first->file) != 0) continue;
+        leat_layout_remedy(input, time != NULL ? time : "event_time", out);
+        return;
+    }
+}
+
 static leat_code refuse_all(const leat_job *job, int reason, leat_error *err) {
     const leat_job_state *state = &job->state;
     const bool is_address = reason == LEAT_REJECT_SRC_BAD || reason == LEAT_REJECT_DST_BAD;
@@ -175,7 +214,12 @@ static leat_code refuse_all(const leat_job *job, int reason, leat_error *err) {
     LEAT_TRY(find_example(job, reason, &first, err));
     const char *why = is_address ? what_is(first.value) : "",
                *missing = missing_column(job, reason);
-    char remedy[LEAT_SOURCE_REMEDY_BYTES];
+    char remedy[LEAT_SOURCE_REMEDY_BYTES], layout[LEAT_LAYOUT_BYTES];
+    find_layout(job, &first, layout);
+    if (layout[0] != 0 && (reason == LEAT_REJECT_LINE || reason == LEAT_REJECT_NOT_PING))
+        return leat_fail(err, LEAT_ERR_INPUT, "none of %lld row%s of \"%s\" is a measurement: %s",
+                         (long long)state->rows_read, state->rows_read == 1 ? "" : "s", first.file,
+                         layout);
     if (why[0] == 0) why = cause(job, reason, first.file);
     if (missing != NULL && leat_source_remedy(first.file, missing, remedy)) why = remedy;
     return leat_fail(err, LEAT_ERR_INPUT,

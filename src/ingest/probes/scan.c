@@ -358,6 +358,9 @@ static leat_code scan_all(scan *self, leat_error *err) {
     }
     state->uneven = atomic_load(&self->notes->uneven);
     state->untimed = atomic_load(&self->notes->untimed);
+    state->plain_objects = atomic_load(&self->notes->plain_objects);
+    state->with_unit = atomic_load(&self->notes->with_unit);
+    state->rtt_units = atomic_load(&self->notes->rtt_units);
     LEAT_TRY(leat_job_check_not_empty(job, err));
     LEAT_TRY(take_census(self, err));
     warn(self);

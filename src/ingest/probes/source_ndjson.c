@@ -512,6 +512,8 @@ static leat_code take_object(leat_text_worker *worker, const leat_line *line, le
     if (timed && !(map->given[LEAT_COLUMN_TIME] && is_atlas(worker)))
         return add_plain(worker, line, &row, why, err);
     *why = LEAT_REJECT_NOT_PING;
+    if (!has(worker, LEAT_MEMBER_TYPE) && worker->rows.options->notes != NULL)
+        atomic_fetch_add(&worker->rows.options->notes->plain_objects, 1);
     if (!leat_json_is_text(get(worker, LEAT_MEMBER_TYPE), "ping")) return LEAT_OK;
     if (is_scamper(worker)) {
         if (worker->rows.options->notes != NULL)
