@@ -265,12 +265,21 @@ class Meaning(folder.Folder):
 
     def test_implausible_times(self):
         for times, words in (
-                (["45244.9259", "45244.9266"], "before 1971 .*Excel serial days; then use --column "
-                                               "event_time=event_time:excel$"),
+                (["45244.9259", "45244.9266"],
+                 r"before 1971 .*Excel serial days from 2023-11-14 on "
+                 r"\(--column event_time=event_time:excel\)$"),
+                (["60262.9"], "may be modified Julian days from 2023-11-14 on .subtract 40587"),
+                (["2460263.4"], "may be Julian days from 2023-11-14 on .subtract 2440587.5"),
+                (["739204.5"], "may be days of MATLAB's datenum from 2023-11-14 on"),
+                ([19675], "may be days since 1970 from 2023-11-14 on"),
+                ([472222], "may be hours since 1970 from 2023-11-14 on"),
                 ([20231114, 20231201], "before 1971 .*like YYYYMMDD"),
                 ([28333333, 28333400], "before 1971 .*minutes since 1970"),
-                ([0, 1, 3600], "before 1971 .*seconds since a start"),
-                (["3908988800.5", "3908988860.5"], "future .*NTP seconds since 1900"),
+                ([0, 1, 3600], "before 1971 .*if they are seconds since a start"),
+                (["3908988800.5", "3908988860.5"],
+                 "future .*NTP seconds since 1900 from 2023-11-14 on"),
+                (["3782844800"], "NTP seconds since 1900 from 2019-11-15 on .*, or seconds since "
+                                 "1904 from 2023-11-14 on"),
                 ([20231114221320, 20231114221325], "future .*like YYYYMMDDhhmmss"),
                 ([132444736000000000], "before 1995 .*like FILETIME of Windows"),
                 ([637355664000000000], "before 1995 .*like ticks of .NET"),

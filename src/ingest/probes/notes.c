@@ -9,6 +9,7 @@
 #include "base/escape.h"
 #include "base/hash.h"
 #include "base/time.h"
+#include "ingest/probes/epochs.h"
 #include "ingest/probes/source_parts.h"
 #include "ingest/probes/spill.h"
 
@@ -369,8 +370,6 @@ static bool is_date(int64_t number) {
 #define YEAR_1990 INT64_C(631152000)
 #define YEAR_1995 (INT64_C(788918400) * SECOND)
 #define YEAR_2100 (INT64_C(4102444800) * SECOND)
-/* From 1900, where NTP counts from. */
-#define NTP_SECONDS INT64_C(2208988800)
 
 /* What times look like, and what to do; with a unit, that --column event_time=NAME:UNIT is it. */
 typedef struct guess {
@@ -379,14 +378,10 @@ typedef struct guess {
 
 /* Times before 1971: numbers were read as seconds. */
 static guess guess_early(int64_t first, int64_t last) {
-    if (first >= 20000 && last <= 80000)
-        return (guess){"they look like Excel serial days; then use", "excel"};
     if (is_date(first) && is_date(last))
         return (guess){"they look like YYYYMMDD; write dates as ISO 8601 with the time of day",
                        NULL};
-    if (first >= YEAR_1990 / 60)
-        return (guess){"they look like minutes since 1970; multiply them by 60", NULL};
-    return (guess){"they look like seconds since a start; add the time of the start", NULL};
+    return (guess){"if they are seconds since a start, add the time of the start", NULL};
 }
 
 /* Times between 1971 and 1995, from when no measurements are: numbers of other units or beginnings
@@ -412,10 +407,7 @@ static guess guess_old(int64_t first_us, unsigned units, int64_t now_us) {
     return (guess){"check the clock that wrote them", NULL};
 }
 
-static guess guess_late(int64_t first_us, int64_t now_us) {
-    int64_t ntp = first_us / SECOND - NTP_SECONDS;
-    if (ntp >= YEAR_1990 && ntp <= now_us / SECOND)
-        return (guess){"they look like NTP seconds since 1900; subtract 2208988800", NULL};
+static guess guess_late(int64_t first_us) {
     if (is_date(first_us / 1000 / 1000000))
         return (guess){"they look like YYYYMMDDhhmmss; write them as ISO 8601", NULL};
     return (guess){"if they are numbers, name their unit (s, ms, us, ns):", "ms"};
@@ -423,7 +415,7 @@ static guess guess_late(int64_t first_us, int64_t now_us) {
 
 static bool warn_times(const writing *to, const leat_file_notes *file, const char *name) {
     int64_t first = atomic_load(&file->first_us), last = atomic_load(&file->last_us);
-    char from[LEAT_TIME_TEXT_BYTES] = "", option[128] = "";
+    char from[LEAT_TIME_TEXT_BYTES] = "", option[128] = "", list[256];
     bool early = last < YEAR_1971, old = !early && last < YEAR_1995;
     bool late = first > to->now_us || first >= YEAR_2100;
     if (first > last || (!early && !old && !late)) return false;
@@ -431,7 +423,10 @@ static bool warn_times(const writing *to, const leat_file_notes *file, const cha
     leat_time_format(first, from);
     guess guess = early ? guess_early(first / SECOND, last / SECOND)
                   : old ? guess_old(first, atomic_load(&file->units), to->now_us)
-                        : guess_late(first, to->now_us);
+                        : guess_late(first);
+    const bool date = early && is_date(first / SECOND) && is_date(last / SECOND);
+    if (!old && !date && leat_epochs_list(first, to->now_us, to->time, list, sizeof list))
+        guess = (struct guess){list, NULL};
     if (guess.unit != NULL)
         snprintf(option, sizeof option, " --column event_time=%s:%s", to->time, guess.unit);
     leat_warnings_add(to->warnings, "\"%s\": all times are %s (the first is %.19s); %s%s", name,

@@ -349,7 +349,7 @@ static const struct {
      -1,
      true,
      NULL,
-     "--column rtt=avg: none"},
+     "--per-packet --column rtt=avg: no packet"},
 };
 
 /* Other names take effect on results of RIPE Atlas too, or are refused. */
