@@ -138,7 +138,7 @@ static void put_ingest(leat_textbuf *out, const leat_summary_ingest *ingest) {
         leat_textbuf_printf(out, "; it found %s%s", leat_things(a, ingest->duplicates, "duplicate"),
                             ingest->duplicates_dropped > 0 ? ", which it dropped" : "");
     if (ingest->overlap.known && ingest->overlap.measurements > 0)
-        leat_textbuf_printf(out, "; %s of %s are between hosts of a path in train%s",
+        leat_textbuf_printf(out, ". Of %2$s, %1$s are between hosts of a path in train%3$s",
                             leat_words_count(a, ingest->overlap.mirrored),
                             leat_things(b, ingest->overlap.measurements, "test measurement"),
                             ingest->overlap.pairs_halved > 0 ? ", in a sample of the pairs" : "");

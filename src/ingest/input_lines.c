@@ -54,8 +54,8 @@ static leat_code begin_only_member(const zipped *self, leat_error *err) {
         leat_zip_member member;
         LEAT_TRY(leat_zip_get(self->zip, i, &member, err));
         if (strcmp(member.name, "[Content_Types].xml") == 0)
-            return leat_fail(err, LEAT_ERR_INPUT,
-                             "\"%s\" is a workbook of Excel; save its sheet as CSV", self->path);
+            return leat_fail(err, LEAT_ERR_INPUT, "\"%s\" is a spreadsheet; save it as CSV",
+                             self->path);
         if (is_beside(&member)) continue;
         if (files++ == 0) index = i;
     }

@@ -521,7 +521,7 @@ static void test_workbook(void **state) {
     (void)state;
     const char *path = core_path("pings.xlsx");
     write_archive(path, 4, workbook_name, 0);
-    if (!refuses_archive(path, "is a workbook of Excel; save its sheet as CSV")) skip();
+    if (!refuses_archive(path, "is a spreadsheet; save it as CSV")) skip();
 }
 
 /* An archive of many files is refused before libzip has taken memory for all of them. */
