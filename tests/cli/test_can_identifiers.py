@@ -67,6 +67,26 @@ class Identifiers(Case):
         hexadecimal, _ = self.commands(self.log(), "--column", "data=data")
         self.assertEqual(hexadecimal, "--column data=data,id=can_id:hex")
 
+    def test_names_that_a_shell_reads(self):
+        for name in "it's", 'the "id"', "$HOME", "`id`", "a\\b":
+            quoted = name.replace('"', '""')
+            log = self.log(column=f'"{quoted}"')
+            for option in self.commands(log, "--column", f"id={name}"):
+                self.assertIn(shlex.split(option)[1], (f"id={name}:hex", f"id={name}:dec"))
+                self.run_can(log, *shlex.split(option), "--replace")
+
+    def test_more_than_a_message_holds(self):
+        names = ["T" * 63, "I" * 63, "D" * 63]
+        log = self.log(column=names[1], line="{time},{id},{data}\n")
+        with open(log, encoding="ascii") as file:
+            lines = file.readlines()
+        with open(log, "w", encoding="ascii") as file:
+            file.writelines([",".join(names) + "\n"] + lines[1:])
+        says = self.run_can(log, "--column", "time={},id={},data={}".format(*names),
+                            status=1).stderr
+        self.assertIn(f"; use id={names[1]}:hex in --column, or if they are decimal "
+                      f"id={names[1]}:dec in --column\n", says)
+
     def test_what_shows_it(self):
         """In any file of the data set."""
         log = self.log()

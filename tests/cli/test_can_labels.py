@@ -380,6 +380,27 @@ class AttackTypes(Case):
                 done = leat("doctor", result["cache"])
                 self.assertEqual(done.returncode, 0, done.stdout)
 
+    def test_columns_of_one_attack_each(self):
+        """The name of a column is the type of its attacks, unless the cell has a word for it; and
+        that of the file, if it is none."""
+        for cells, words, balance in (
+                ({3: "1,0,0", 4: "0,1,0", 5: "0,0,1", 9: "0,1,1"}, (),
+                 {"dos": 1, "fuzzing": 2, "gear": 1, "benign": 16}),
+                ({3: "True,False,False", 4: "False,Replay,False"}, (),
+                 {"dos": 1, "replay": 1, "benign": 18}),
+                ({3: "1,0,0", 4: "0,0,1"}, ("--attack-type", "file"), {"gear": 20})):
+            os.makedirs(self.path("logs"), exist_ok=True)
+            with open(self.path("logs", "gear.csv"), "w", encoding="ascii") as file:
+                file.write("timestamp,arbitration_id,data_field,DoS,is_fuzzy,odd\n")
+                for i in range(FRAMES):
+                    cell = cells.get(i // 20, "0,0,0") if i % 20 == 7 else "0,0,0"
+                    file.write(f"{1000 + i * 0.001:.6f},{','.join(frame(i))},{cell}\n")
+            result = self.ingest("--val-fraction", "0", "--replace", *words, "--column",
+                                 "label=DoS+is_fuzzy+odd")
+            with open(os.path.join(result["cache"], "cache_metadata.json"),
+                      encoding="utf-8") as file:
+                self.assertEqual(json.load(file)["splits"]["train"]["attack_balance"], balance)
+
     def test_alone(self):
         """Types without labels are refused, and each of the two remedies is taken."""
         self.write("ride.csv", {3: "Flooding", 4: "DoS"})

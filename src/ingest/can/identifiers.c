@@ -11,7 +11,9 @@
 
 #include "base/error.h"
 #include "ingest/can/job.h"
+#include "ingest/can/read/column_option.h"
 #include "ingest/can/read/known.h"
+#include "ingest/can/read/remedies.h"
 
 enum { IDS_ENOUGH = 16, DIGITS_ENOUGH = 3 };
 
@@ -74,36 +76,28 @@ static bool are_many(const leat_can_job *job, const csv_files *csv, const char *
 
 /* ---- the option that decides ----------------------------------------------------------------- */
 
-/* What is given with --column, with the identifiers' column in this notation; quoted for a shell if
- * need be. The column's name as the header has it, or its number. */
+/* What is given with --column, with the identifiers' column in this notation: as it is given, or by
+ * its name in the header, or its number. */
 static void show_option(const leat_can_job *job, const leat_can_file *file, const char *unit,
-                        char *out, size_t out_bytes) {
+                        char out[LEAT_CAN_ADVICE_BYTES]) {
     const char *given = job->options->settings.column;
-    char text[256] = "", name[LEAT_CAN_COLUMN_NAME_BYTES];
-    size_t used = 0;
-    bool has = false;
-    snprintf(name, sizeof name, "%s", file->id_name[0] != 0 ? file->id_name : "NAME");
-    for (const char *at = given; at != NULL && *at != 0;) {
-        const size_t size = strcspn(at, ",");
-        const bool id = strncmp(at, "id=", 3) == 0;
-        has = has || id;
-        used += (size_t)snprintf(text + used, sizeof text - used, "%s%.*s%s%s", used > 0 ? "," : "",
-                                 (int)size, at, id ? ":" : "", id ? unit : "");
-        if (used >= sizeof text) break;
-        at += size + (at[size] == ',');
+    const char *name = file->id_name[0] != 0 ? file->id_name : "NAME";
+    char item[LEAT_CAN_COLUMN_NAME_BYTES + 16];
+    int size = (int)strlen(name);
+    for (const char *at = given; at != NULL && *at != 0; at += strcspn(at, ",") + 1) {
+        if (strncmp(at, "id=", 3) == 0) {
+            name = at + 3;
+            size = (int)strcspn(name, ",");
+        }
+        if (at[strcspn(at, ",")] == 0) break;
     }
-    if (used < sizeof text && !has)
-        used += (size_t)snprintf(text + used, sizeof text - used, "%sid=%s:%s", used > 0 ? "," : "",
-                                 name, unit);
-    if (used >= sizeof text) /* longer than a message can show */
-        snprintf(text, sizeof text, "id=%s:%s", name, unit);
-    const bool quoted = strpbrk(text, " ()[]{}<>|&;*?#~!\t") != NULL;
-    snprintf(out, out_bytes, "--column %s%s%s", quoted ? "\"" : "", text, quoted ? "\"" : "");
+    snprintf(item, sizeof item, "id=%.*s:%s", size, name, unit);
+    leat_can_advise_column(given, item, out, LEAT_CAN_ADVICE_BYTES);
 }
 
 leat_code leat_can_check_ids(leat_can_job *job, leat_error *err) {
     const char *shown = "";
-    char folder[64], name[100], more[32] = "", how[2][300];
+    char folder[64], name[100], more[32] = "", how[2][LEAT_CAN_ADVICE_BYTES];
     const csv_files csv = look_at(job);
     if (job->options->settings.identifiers != LEAT_IDS_CANONICAL || csv.count == 0 || csv.decided ||
         !are_many(job, &csv, &shown))
@@ -115,8 +109,8 @@ leat_code leat_can_check_ids(leat_can_job *job, leat_error *err) {
     if (csv.count > 1)
         snprintf(more, sizeof more, " and %lld other file%s", (long long)csv.count - 1,
                  csv.count == 2 ? "" : "s");
-    show_option(job, file, "hex", how[0], sizeof how[0]);
-    show_option(job, file, "dec", how[1], sizeof how[1]);
+    show_option(job, file, "hex", how[0]);
+    show_option(job, file, "dec", how[1]);
     if (csv.others) /* --column is for data sets of csv alone */
         snprintf(how[0], sizeof how[0],
                  "begin them with 0x if they are hexadecimal, or write them as hexadecimal numbers "

@@ -9,6 +9,7 @@
 #include "ingest/can/read/csv.h"
 #include "ingest/can/read/known.h"
 #include "ingest/can/read/labels.h"
+#include "ingest/can/read/remedies.h"
 
 typedef struct notes {
     const leat_can_splits *splits; /* NULL: no files are named */
@@ -207,25 +208,21 @@ static void note_values(notes *to, const leat_can_file *files) {
     }
 }
 
-/* --column as it is, with other labels; in quotes, if a shell needs them. */
+/* --column as it is, with other labels. */
 static void add_label_option(notes *to, const leat_can_settings *settings, const char *labels) {
-    char text[LEAT_CAN_SETTING_BYTES + LEAT_CAN_LABELS_BYTES + 8] = "";
-    const char *at = settings->column != NULL ? settings->column : "";
-    while (*at != 0) {
-        size_t size = strcspn(at, ","), used = strlen(text);
-        if (strncmp(at, "label=", 6) != 0)
-            snprintf(text + used, sizeof text - used, "%.*s,", (int)size, at);
-        at += size + (at[size] != 0);
-    }
-    size_t used = strlen(text);
-    snprintf(text + used, sizeof text - used, "label=%s", labels);
-    bool plain = strpbrk(text, " \t'\"\\`$&|;<>()[]{}*?!#~") == NULL;
-    add(to, "--column %s", plain ? "" : "'");
-    for (at = text; *at != 0; at++) {
-        if (!plain && *at == '\'') add(to, "'\\''");
-        else add(to, "%c", *at);
-    }
-    if (!plain) add(to, "'");
+    char item[LEAT_CAN_LABELS_BYTES + 8], option[LEAT_CAN_ADVICE_MAX];
+    snprintf(item, sizeof item, "label=%s", labels);
+    leat_can_advise_column(settings->column, item, option, sizeof option);
+    add(to, "%s", option);
+}
+
+/* --column as it is, with a column of this number in this notation; then that of another one. */
+static void add_notation(notes *to, const leat_can_settings *settings, const char *role,
+                         int number, const char *unit) {
+    char item[48], option[LEAT_CAN_ADVICE_MAX];
+    snprintf(item, sizeof item, "%s=%s:%s", role, number_of(number).text, unit);
+    leat_can_advise_column(settings->column, item, option, sizeof option);
+    add(to, "%s", option);
 }
 
 /* Whether 1 is benign in one of these columns. */
@@ -285,11 +282,10 @@ static void note_columns(notes *of, const leat_can_file *files, const leat_can_s
     first = find_files(&to, files, may_be_decimal, &count);
     if (first >= 0 && settings->identifiers == LEAT_IDS_CANONICAL) {
         add_files(&to, first, count);
-        const column id = number_of(files[first].id_column);
-        add(&to,
-            ": identifiers are read as hexadecimal, but all of them could be decimal; use "
-            "--column id=%s:dec if they are, or id=%s:hex if they are not",
-            id.text, id.text);
+        add(&to, ": identifiers are read as hexadecimal, but all of them could be decimal; use ");
+        add_notation(&to, settings, "id", files[first].id_column, "dec");
+        add(&to, " if they are, or id=%s:hex if they are not",
+            number_of(files[first].id_column).text);
     }
     first = find_files(&to, files, has_doubtful_bytes, &count);
     if (first >= 0) {
@@ -305,16 +301,18 @@ static void note_columns(notes *of, const leat_can_file *files, const leat_can_s
         add_files(&to, first, count);
         add(&to,
             ": payloads are read as hexadecimal, but those of the first lines consist of 0 and "
-            "1 only; use --column data=%s:bits if they are bits, or data=%s:hex",
-            number_of(files[first].data_column).text, number_of(files[first].data_column).text);
+            "1 only; use ");
+        add_notation(&to, settings, "data", files[first].data_column, "bits");
+        add(&to, " if they are bits, or data=%s:hex", number_of(files[first].data_column).text);
     }
     first = find_files(&to, files, has_doubtful_digits, &count);
     if (first >= 0) {
         add_files(&to, first, count);
         add(&to,
             ": payloads are read as hexadecimal, but those of the first lines have no digit "
-            "from A to F; use --column data=%s:hex if they are",
-            number_of(files[first].data_column).text);
+            "from A to F; use ");
+        add_notation(&to, settings, "data", files[first].data_column, "hex");
+        add(&to, " if they are");
     }
 }
 
@@ -336,23 +334,23 @@ static void note_widths(notes *to, const leat_can_file *files) {
 }
 
 /* Files of which this is true, whose times may be of a smaller unit. */
-static void doubt_unit(notes *to, const leat_can_file *files,
+static void doubt_unit(notes *to, const leat_can_file *files, const leat_can_settings *settings,
                        bool (*is_one)(const leat_can_file *file), const char *why) {
     int64_t count = 0, first = find_files(to, files, is_one, &count);
     if (first < 0) return;
     add_files(to, first, count);
-    const column time = number_of(files[first].time_column);
-    add(to,
-        ": times are read as seconds, but %s; use --column time=%s:ms, us or ns, or time=%s:s if "
-        "they are seconds%s",
-        why, time.text, time.text, files[first].gaps ? ", with --times gap" : "");
+    add(to, ": times are read as seconds, but %s; use ", why);
+    add_notation(to, settings, "time", files[first].time_column, "ms");
+    add(to, ", us or ns, or time=%s:s if they are seconds%s",
+        number_of(files[first].time_column).text,
+        files[first].gaps ? ", with --times gap" : "");
 }
 
 static void note_times(notes *of, const leat_can_file *files, const leat_can_settings *settings) {
     notes to = *of;
-    doubt_unit(&to, files, has_doubtful_times,
+    doubt_unit(&to, files, settings, has_doubtful_times,
                "all of the first ones are whole numbers, most of them different");
-    doubt_unit(&to, files, has_slow_times,
+    doubt_unit(&to, files, settings, has_slow_times,
                "most frames are then more than 0.1 s after the one before, and a bus is faster");
     int64_t count = 0, first = find_files(&to, files, has_equal_times, &count);
     if (first >= 0) {

@@ -64,6 +64,14 @@ static void add_item(char *list, size_t list_bytes, const char *separator, const
     snprintf(list + used, list_bytes - used, "%s%s", used > 0 ? separator : "", item);
 }
 
+/* By name, or by number where a shell or the option has another use for the name. */
+static void advise_decimal(const leat_can_header *head, int i, char *out, size_t out_bytes) {
+    const leat_can_shown name = leat_can_show_name(head->cells[i]);
+    bool plain = strpbrk(name.text, " \t'\"\\`$&|;<>()[]{}*?!#~:,") == NULL;
+    if (plain) snprintf(out, out_bytes, "id=%s:dec", name.text);
+    else snprintf(out, out_bytes, "id=%d:dec", i + 1);
+}
+
 /* What is missing, and what helps. */
 static bool report_missing(const leat_can_header *head, const leat_can_layout *layout) {
     bool time =
@@ -82,7 +90,7 @@ static bool report_missing(const leat_can_header *head, const leat_can_layout *l
                 "recorded frames instead",
                 leat_can_show_name(cell).text);
         if (leat_can_is_decimal_name(cell))
-            snprintf(name, sizeof name, "id=%s:dec", leat_can_show_name(cell).text);
+            advise_decimal(head, i, name, sizeof name);
     }
     bool none = leat_can_find_column(layout, LEAT_CAN_COLUMN_TIME) < 0 && !id && !data;
     if (none && head->options->columns == NULL) return false; /* not a header */

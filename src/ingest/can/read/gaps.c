@@ -16,6 +16,7 @@
 
 #include "base/error.h"
 #include "ingest/can/read/formats.h"
+#include "ingest/can/read/remedies.h"
 #include "ingest/can/read/scan.h"
 
 enum {
@@ -70,13 +71,15 @@ bool leat_can_looks_like_gaps(const leat_can_file *file, const leat_can_line_opt
     return !options->any_order || 4 * file->short_times > 3 * file->frames;
 }
 
-leat_code leat_can_refuse_gaps(const leat_can_file *file, const char *path, bool any_order,
-                               leat_error *err) {
+leat_code leat_can_refuse_gaps(const leat_can_file *file, const char *path,
+                               const leat_can_line_options *options, leat_error *err) {
     const int64_t zeros = file->rejected[LEAT_CAN_REJECT_ZERO];
-    char how[96] = "--times gap";
-    const char *order = any_order ? "--times clock" : "--clock-steps sort";
-    if (file->format == LEAT_CAN_CSV && file->time_name[0] != 0)
-        snprintf(how, sizeof how, "--column time=%s:gap", file->time_name);
+    char how[LEAT_CAN_ADVICE_BYTES] = "--times gap", item[LEAT_CAN_LABEL_NAME_BYTES + 16];
+    const char *order = options->any_order ? "--times clock" : "--clock-steps sort";
+    if (file->format == LEAT_CAN_CSV && file->time_name[0] != 0) {
+        snprintf(item, sizeof item, "time=%s:gap", file->time_name);
+        leat_can_advise_column(options->column, item, how, sizeof how);
+    }
     return leat_fail(
         err, LEAT_ERR_INPUT,
         "\"%s\": %lld of its %lld times are earlier than the one before, so they seem "

@@ -20,6 +20,7 @@ typedef struct leat_can_line_options {
                        graphids does, which accepts everything */
     bool fd_refuse; /* CAN-FD frames are rejected; or cut at 8 bytes */
     const struct leat_can_mapping *columns; /* every file is a csv with these; NULL: by names */
+    const char *column;                     /* --column as it was given, for advice; or NULL */
     int64_t no_time; /* a csv may lack times: it then has that many frames per second; 0: refused */
     leat_can_times times;
     bool longer;    /* types of attacks: 19, or the 7 of graphids */

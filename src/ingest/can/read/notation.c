@@ -89,8 +89,10 @@ bool leat_can_doubt_payloads(const leat_text *lines, int count, const leat_text 
     if (at.hex || at.payloads < PAYLOADS_ENOUGH) return true;
     if (at.bits && at.ones > 0 && at.long_) {
         char name[48];
-        if (names == NULL) snprintf(name, sizeof name, "%d", column + 1);
-        else leat_text_show(name, sizeof name, names[column].data, names[column].size_bytes);
+        if (names != NULL)
+            leat_text_show(name, sizeof name, names[column].data, names[column].size_bytes);
+        if (names == NULL || strpbrk(name, " \t'\"\\`$&|;<>()[]{}*?!#~:,") != NULL)
+            snprintf(name, sizeof name, "%d", column + 1);
         snprintf(why, LEAT_CAN_WHY_BYTES,
                  "its payloads consist of 0 and 1 only; use --column data=%s:bits, or data=%s:hex "
                  "if they are hexadecimal",

@@ -20,15 +20,32 @@ static bool is_decimal(leat_text text) {
     return text.size_bytes > 0 && count_of(text, "0123456789") == text.size_bytes;
 }
 
+/* A column, and what --column has already. */
+typedef struct adviser {
+    const char *given, *name;
+} adviser;
+
+typedef struct advised {
+    char text[LEAT_CAN_ADVICE_BYTES];
+} advised;
+static advised option_of(const adviser *of, const char *role, const char *unit) {
+    char item[80];
+    advised out;
+    snprintf(item, sizeof item, "%s=%s:%s", role, of->name, unit);
+    leat_can_advise_column(of->given, item, out.text, sizeof out.text);
+    return out;
+}
+
 /* 1600000000000: too large for seconds. */
-static void remedy_time(leat_text cell, const char *name, char *remedy, size_t size) {
+static void remedy_time(leat_text cell, const adviser *advice, char *remedy, size_t size) {
     int64_t digits = 0;
     while (digits < cell.size_bytes && cell.data[digits] >= '0' && cell.data[digits] <= '9')
         digits++;
     const char *unit = digits >= 18 ? "ns" : digits >= 15 ? "us" : "ms";
     bool number = digits == cell.size_bytes || cell.data[digits] == '.';
     if (number && digits >= 12)
-        snprintf(remedy, size, "if its times are not seconds, use --column time=%s:%s", name, unit);
+        snprintf(remedy, size, "if its times are not seconds, use %s",
+                 option_of(advice, "time", unit).text);
     else if (digits > 0 && digits < cell.size_bytes && cell.data[digits] == ',')
         snprintf(remedy, size, "times with a decimal comma are not read; write points");
     else if (count_of(cell, ":") > 0 || count_of(cell, "-/") > 1)
@@ -36,17 +53,18 @@ static void remedy_time(leat_text cell, const char *name, char *remedy, size_t s
 }
 
 /* 217056561, 131x, 131h, 305.0 */
-static void remedy_id(leat_text cell, const char *name, char *remedy, size_t size) {
+static void remedy_id(leat_text cell, const adviser *advice, char *remedy, size_t size) {
     int64_t value = 0;
     for (int i = 0; i < cell.size_bytes && i < 12; i++) value = 10 * value + (cell.data[i] - '0');
     if (is_decimal(cell) && value <= LEAT_CAN_ID_29_MAX)
-        snprintf(remedy, size, "if its identifiers are decimal, use --column id=%s:dec", name);
+        snprintf(remedy, size, "if its identifiers are decimal, use %s",
+                 option_of(advice, "id", "dec").text);
     else if (!is_decimal(cell) && cell.size_bytes > 0)
         snprintf(
             remedy, size,
             "if \"%s\" is not the column of identifiers, use --column id=NAME; identifiers are "
-            "hexadecimal digits, with or without 0x, or decimal with --column id=%s:dec",
-            name, name);
+            "hexadecimal digits, with or without 0x, or decimal with %s",
+            advice->name, option_of(advice, "id", "dec").text);
 }
 
 /* "202 24 37" */
@@ -59,11 +77,13 @@ static bool has_decimal_bytes(leat_text cell) {
     return words > 1;
 }
 
-static void remedy_payload(leat_text cell, const char *name, char *remedy, size_t size) {
+static void remedy_payload(leat_text cell, const adviser *advice, char *remedy, size_t size) {
     if (has_decimal_bytes(cell))
-        snprintf(remedy, size, "if its bytes are decimal, use --column data=%s:dec", name);
+        snprintf(remedy, size, "if its bytes are decimal, use %s",
+                 option_of(advice, "data", "dec").text);
     else if (cell.size_bytes >= 8 && count_of(cell, "01") == cell.size_bytes)
-        snprintf(remedy, size, "if its payloads are bits, use --column data=%s:bits", name);
+        snprintf(remedy, size, "if its payloads are bits, use %s",
+                 option_of(advice, "data", "bits").text);
     else if (cell.size_bytes > 1 && (cell.data[0] == 'b' || cell.data[0] == 'B') &&
              cell.data[1] == '\'')
         snprintf(remedy, size, "payloads like b'...' are not read; write hexadecimal digits");
@@ -105,8 +125,8 @@ static bool remedy_mark(const leat_can_layout *layout, const leat_text *names,
     return false;
 }
 
-void leat_can_remedy(const leat_can_layout *layout, leat_text header, leat_text line,
-                     leat_can_reject reason, char *remedy, size_t remedy_bytes) {
+void leat_can_remedy(const leat_can_layout *layout, const char *given, leat_text header,
+                     leat_text line, leat_can_reject reason, char *remedy, size_t remedy_bytes) {
     enum { CELLS_MAX = LEAT_CAN_COLUMNS_MAX + LEAT_CAN_FD_BYTES };
     leat_text names[LEAT_CAN_COLUMNS_MAX], cells[CELLS_MAX];
     char name[48] = "";
@@ -136,9 +156,10 @@ void leat_can_remedy(const leat_can_layout *layout, leat_text header, leat_text 
         remedy_mark(layout, named ? names : NULL, cells, count, remedy, remedy_bytes))
         return;
     if (column < 0 || column >= count) return;
-    if (kind == LEAT_CAN_COLUMN_TIME) remedy_time(cells[column], name, remedy, remedy_bytes);
-    else if (kind == LEAT_CAN_COLUMN_ID) remedy_id(cells[column], name, remedy, remedy_bytes);
-    else remedy_payload(cells[column], name, remedy, remedy_bytes);
+    const adviser advice = {given, name};
+    if (kind == LEAT_CAN_COLUMN_TIME) remedy_time(cells[column], &advice, remedy, remedy_bytes);
+    else if (kind == LEAT_CAN_COLUMN_ID) remedy_id(cells[column], &advice, remedy, remedy_bytes);
+    else remedy_payload(cells[column], &advice, remedy, remedy_bytes);
 }
 
 const char *leat_can_remedy_first(leat_text line) {
@@ -184,4 +205,42 @@ void leat_can_remedy_numbers(const leat_can_mapping *mapping, char *out, size_t 
                              leat_can_role_names[roles[i].role], is ? given->name : roles[i].usual,
                              is && given->last[0] != 0 ? ".." : "", is ? given->last : "");
     }
+}
+
+/* ---- the option, as a shell takes it --------------------------------------------------------- */
+
+static void append(char *out, size_t out_bytes, const char *separator, const char *text,
+                   size_t size) {
+    size_t used = strlen(out);
+    snprintf(out + used, out_bytes - used, "%s%.*s", used > 0 ? separator : "", (int)size, text);
+}
+
+/* Within quotes, a quote of a name is written as four characters. */
+static void quote(const char *text, char *out, size_t out_bytes) {
+    bool plain = strpbrk(text, " \t'\"\\`$&|;<>()[]{}*?!#~") == NULL;
+    snprintf(out, out_bytes, "--column %s", plain ? "" : "'");
+    for (const char *at = text; *at != 0; at++) {
+        size_t used = strlen(out);
+        if (*at == '\'' && !plain) snprintf(out + used, out_bytes - used, "'\\''");
+        else snprintf(out + used, out_bytes - used, "%c", *at);
+    }
+    size_t used = strlen(out);
+    if (!plain) snprintf(out + used, out_bytes - used, "'");
+}
+
+void leat_can_advise_column(const char *given, const char *item, char *out, size_t out_bytes) {
+    char text[LEAT_CAN_ADVICE_MAX / 2] = "", quoted[LEAT_CAN_ADVICE_MAX];
+    const size_t role = strcspn(item, "=") + 1;
+    bool done = false;
+    for (const char *at = given != NULL ? given : ""; *at != 0;) {
+        const size_t size = strcspn(at, ",");
+        const bool same = strncmp(at, item, role) == 0;
+        append(text, sizeof text, ",", same ? item : at, same ? strlen(item) : size);
+        done = done || same;
+        at += size + (at[size] != 0);
+    }
+    if (!done) append(text, sizeof text, ",", item, strlen(item));
+    quote(text, quoted, sizeof quoted);
+    bool fits = strlen(quoted) < out_bytes && strlen(text) + 1 < sizeof text;
+    snprintf(out, out_bytes, "%s%s", fits ? quoted : item, fits ? "" : " in --column");
 }

@@ -509,7 +509,7 @@ typedef struct shown_lines {
     leat_can_label_list words;
     bool late; /* the first lines do not have such labels */
     char header[1024],
-        remedy[280]; /* the file's first line; what helps with the first rejected one */
+        remedy[400]; /* the file's first line; what helps with the first rejected one */
 } shown_lines;
 
 static void show_label(shown_lines *shown, const leat_can_layout *layout, int64_t number,
@@ -519,11 +519,12 @@ static void show_label(shown_lines *shown, const leat_can_layout *layout, int64_
                         number);
 }
 
-static void show_line(shown_lines *shown, const leat_can_layout *layout, int64_t number,
-                      leat_can_reject reason, leat_text line) {
+static void show_line(shown_lines *shown, const char *given, const leat_can_layout *layout,
+                      int64_t number, leat_can_reject reason, leat_text line) {
     leat_text header = {shown->header, (int32_t)strlen(shown->header)};
     if (shown->count == 0)
-        leat_can_remedy(layout, header, line, reason, shown->remedy, sizeof shown->remedy);
+        leat_can_remedy(layout, given, header, line, reason, shown->remedy,
+                        sizeof shown->remedy);
     char text[52];
     size_t used = strlen(shown->text), size = sizeof shown->text;
     int64_t taken = leat_text_show(text, 49, line.data, line.size_bytes);
@@ -549,7 +550,7 @@ static void show_block(can_scan *self, can_block *block, shown_lines *shown) {
         if (shown->labels && reason == LEAT_CAN_REJECT_LABEL)
             show_label(shown, &block->layout, number, text);
         if (!shown->labels && reason != LEAT_CAN_TAKEN && is_counted(reason))
-            show_line(shown, &block->layout, number, reason, text);
+            show_line(shown, self->options->lines.column, &block->layout, number, reason, text);
     }
 }
 
@@ -625,7 +626,7 @@ static leat_code check_times(const can_scan *self, const leat_can_file *file, co
     const leat_can_line_options *lines = &self->options->lines;
     const int64_t zeros = file->rejected[LEAT_CAN_REJECT_ZERO];
     if (leat_can_looks_like_gaps(file, lines))
-        return leat_can_refuse_gaps(file, path, lines->any_order, err);
+        return leat_can_refuse_gaps(file, path, lines, err);
     if (leat_can_looks_unpadded(file, lines)) return leat_can_refuse_unpadded(file, path, err);
     if (2 * zeros <= file->lines ||
         (double)zeros <= self->options->max_rejected * (double)file->lines)

@@ -93,7 +93,8 @@ int64_t leat_can_scan_memory(int threads);
 bool leat_can_looks_like_gaps(const leat_can_file *file, const leat_can_line_options *options);
 /* The error for it, which names the options that decide. */
 LEAT_MUST_CHECK leat_code leat_can_refuse_gaps(const leat_can_file *file, const char *path,
-                                               bool any_order, leat_error *err);
+                                               const leat_can_line_options *options,
+                                               leat_error *err);
 
 /* Whether fractions of a second seem to be written without leading zeros, and the error for it. */
 bool leat_can_looks_unpadded(const leat_can_file *file, const leat_can_line_options *options);
