@@ -164,8 +164,10 @@ static const unit_word unit_words[] = {
     {"nanosecond", LEAT_RTT_UNIT_NS},
     {"nanoseconds", LEAT_RTT_UNIT_NS},
 };
-/* Words that may follow the unit. */
-static const char *const statistics[] = {"avg", "mean", "average", "min", "max", "median"};
+/* Words that may follow the unit; digits may follow them: p99. */
+static const char *const statistics[] = {"avg", "mean", "average", "min", "max", "median", "p"};
+/* What may be before a unit of several letters without a capital: rttms. */
+static const char *const stems[] = {"rtt", "ping", "latency", "delay", "time"};
 
 static bool is_lower(char letter) { return letter >= 'a' && letter <= 'z'; }
 
@@ -192,6 +194,12 @@ static void take_word(const char *name, int64_t *size, char word[16]) {
     word[end - begin] = 0;
 }
 
+static leat_rtt_unit unit_of_word(const char *word, size_t shortest) {
+    for (size_t i = 0; strlen(word) >= shortest && i < sizeof unit_words / sizeof *unit_words; i++)
+        if (strcmp(word, unit_words[i].text) == 0) return unit_words[i].unit;
+    return LEAT_RTT_UNIT_AUTO;
+}
+
 leat_rtt_unit leat_rtt_unit_of_name(const char *name) {
     int64_t size = (int64_t)strlen(name);
     char word[16];
@@ -202,9 +210,12 @@ leat_rtt_unit leat_rtt_unit_of_name(const char *name) {
         for (size_t i = 0; i < sizeof statistics / sizeof *statistics; i++)
             more = more || strcmp(word, statistics[i]) == 0;
     }
-    for (size_t i = 0; i < sizeof unit_words / sizeof *unit_words; i++)
-        if (strcmp(word, unit_words[i].text) == 0) return unit_words[i].unit;
-    return LEAT_RTT_UNIT_AUTO;
+    leat_rtt_unit unit = unit_of_word(word, 1);
+    for (size_t i = 0; unit == LEAT_RTT_UNIT_AUTO && i < sizeof stems / sizeof *stems; i++) {
+        const size_t stem = strlen(stems[i]);
+        if (strncmp(word, stems[i], stem) == 0) unit = unit_of_word(word + stem, 2);
+    }
+    return unit;
 }
 
 leat_rtt_unit leat_rtt_unit_of(const leat_probes_ingest_options *options) {

@@ -139,15 +139,15 @@ static void test_units(void **state) {
         leat_rtt_unit unit;
     } cases[] = {
         {{"rtt_us", "latencyUs", "RTT (us)", "usec", "rtt-micros", "rtt[\xc2\xb5s]", "rtt_us_avg",
-          "microseconds", "rtt.us", "rttMicroseconds"},
+          "microseconds", "rtt.us", "rttMicroseconds", "RTTus", "latency_us_p99"},
          LEAT_RTT_UNIT_US},
         {{"ping_ms", "ms", "avg_rtt_ms", "rtt_millis", "rtt (ms)", "rttMs", "time_in_msec",
-          "RTT_MS"},
+          "RTT_MS", "rttms", "latencyms"},
          LEAT_RTT_UNIT_MS},
         {{"rtt_seconds", "rtt_s", "latency_sec", "Seconds", "rtt/s", "rtt_secs_max"},
          LEAT_RTT_UNIT_S},
         {{"latency_ns", "rttNanos", "rtt nanoseconds", "NS"}, LEAT_RTT_UNIT_NS},
-        {{"rtt", "rtts", "pings", "us_rtt", "delay", "", "rttms", "bus", "rtt_us_east", "avg",
+        {{"rtt", "rtts", "pings", "us_rtt", "delay", "", "delays", "bus", "rtt_us_east", "avg",
           "nanosecondsoflatency"},
          LEAT_RTT_UNIT_AUTO},
     };
