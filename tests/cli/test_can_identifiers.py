@@ -87,6 +87,27 @@ class Identifiers(Case):
         self.assertIn(f"; use id={names[1]}:hex in --column, or if they are decimal "
                       f"id={names[1]}:dec in --column\n", says)
 
+    def test_formats_without_a_header(self):
+        """Their columns have numbers; what is advised reads all of them."""
+        def save(line, write):
+            with open(self.path("x.txt"), "w", encoding="ascii") as file:
+                for i in range(600):
+                    row = line if i or line[-1] != "R" else "{time},{id},8" + ",1F" * 8 + ",R"
+                    file.write(row.format(time=f"{i * 0.001:.6f}", data=f"{i % 256:02X}",
+                                          id=write.format(IDS[i % len(IDS)])) + "\n")
+            return self.path("x.txt")
+
+        for line in ("{time},{id},2,0A,{data},R", "{time},{id},2,0A {data}",
+                     "{time} {id} 000 2 0A {data}"):
+            self.run_can(save(line, "{:04d}"), "--replace")
+            log = save(line, "{:d}")
+            for option, base in zip(self.commands(log), (16, 10)):
+                subprocess.run(["rm", "-r", self.path("cache")], check=True)
+                result = json.loads(self.run_can(log, "--json", *shlex.split(option)).stdout)
+                self.assertEqual((result["frames"], result["rejected"]), (600, 0))
+                self.assertLessEqual({f"{int(str(value), base):03X}" for value in IDS},
+                                     self.vocabulary())
+
     def test_what_shows_it(self):
         """In any file of the data set."""
         log = self.log()

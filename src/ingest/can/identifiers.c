@@ -1,9 +1,9 @@
 /*
- * Identifiers of a csv that may be hexadecimal or decimal. One with a letter, 0x or a leading zero
- * shows that those of the data set are hexadecimal. Without any, a few may be so by chance, but
- * with sixteen, most of them of three digits, that is less likely than one in a hundred thousand:
- * more likely, they are decimal, or somebody has chosen them. Both readings make valid frames, so
- * neither is taken.
+ * Identifiers of a csv, or of a table without a header, that may be hexadecimal or decimal. One
+ * with a letter, 0x or a leading zero shows that those of the data set are hexadecimal. Without
+ * any, a few may be so by chance, but with sixteen, most of them of three digits, that is less
+ * likely than one in a hundred thousand: more likely, they are decimal, or somebody has chosen
+ * them. Both readings make valid frames, so neither is taken.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,9 +20,15 @@ enum { IDS_ENOUGH = 16, DIGITS_ENOUGH = 3 };
 /* What is known of the files. */
 typedef struct csv_files {
     int64_t first, count;
-    bool others;  /* there are logs of other formats */
+    bool others;  /* there are logs of other formats than the first table */
     bool decided; /* an identifier, or --column, shows how all of them are written */
 } csv_files;
+
+/* A csv, or a table without a header. */
+static bool is_table(const leat_can_file *file) {
+    return file->format == LEAT_CAN_CSV ||
+           leat_can_plain_columns(file->format, file->labelled) != NULL;
+}
 
 static csv_files look_at(const leat_can_job *job) {
     const int hex = LEAT_CAN_IDS_LETTERS | LEAT_CAN_IDS_DECIDED | LEAT_CAN_IDS_PREFIXED;
@@ -30,11 +36,10 @@ static csv_files look_at(const leat_can_job *job) {
     for (int64_t i = 0; i < job->splits.inputs.count; i++) {
         const leat_can_file *file = &job->files[i];
         if (file->frames == 0) continue;
-        if (file->format != LEAT_CAN_CSV) {
-            found.others = true;
-            continue;
-        }
-        if (found.count++ == 0) found.first = i;
+        const bool table = is_table(file);
+        if (table && found.count++ == 0) found.first = i;
+        found.others = found.others || !table || file->format != job->files[found.first].format;
+        if (!table) continue;
         found.decided =
             found.decided || (file->ids & hex) != 0 || (file->marks & LEAT_CAN_MARK_PADDED) != 0;
     }
@@ -45,7 +50,7 @@ static bool is_of_csv(const leat_can_job *job, const csv_files *csv, int64_t id)
     bool met = !csv->others;
     for (int64_t i = 0; i < job->splits.inputs.count && !met; i++)
         met =
-            job->files[i].format == LEAT_CAN_CSV && leat_can_store_met(job->store, id, (int32_t)i);
+            is_table(&job->files[i]) && leat_can_store_met(job->store, id, (int32_t)i);
     return met;
 }
 
@@ -80,8 +85,12 @@ static bool are_many(const leat_can_job *job, const csv_files *csv, const char *
  * its name in the header, or its number. */
 static void show_option(const leat_can_job *job, const leat_can_file *file, const char *unit,
                         char out[LEAT_CAN_ADVICE_BYTES]) {
-    const char *given = job->options->settings.column;
-    const char *name = file->id_name[0] != 0 ? file->id_name : "NAME";
+    const char *given = file->format == LEAT_CAN_CSV
+                            ? job->options->settings.column
+                            : leat_can_plain_columns(file->format, file->labelled);
+    const char *name = file->format != LEAT_CAN_CSV ? "2"
+                       : file->id_name[0] != 0      ? file->id_name
+                                                    : "NAME";
     char item[LEAT_CAN_COLUMN_NAME_BYTES + 16];
     int size = (int)strlen(name);
     for (const char *at = given; at != NULL && *at != 0; at += strcspn(at, ",") + 1) {

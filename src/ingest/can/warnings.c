@@ -261,6 +261,26 @@ static void note_unused_labels(notes *to, const leat_can_file *files,
         add(to, "; or bus=N, extended=N, remote=N or error=N if a column is one of these");
 }
 
+/* The options for identifiers that may be decimal. */
+static void add_id_options(notes *to, const leat_can_file *file,
+                           const leat_can_settings *settings) {
+    char option[LEAT_CAN_ADVICE_MAX];
+    add(to, ": identifiers are read as hexadecimal, but all of them could be decimal; ");
+    if (file->format == LEAT_CAN_CSV) {
+        add(to, "use ");
+        add_notation(to, settings, "id", file->id_column, "dec");
+        add(to, " if they are, or id=%s:hex if they are not", number_of(file->id_column).text);
+        return;
+    }
+    const char *columns = leat_can_plain_columns(file->format, file->labelled);
+    if (columns != NULL) {
+        leat_can_advise_column(columns, "id=2:dec", option, sizeof option);
+        add(to, "use %s if they are", option);
+        return;
+    }
+    add(to, "if they are, write them as hexadecimal numbers");
+}
+
 static void note_columns(notes *of, const leat_can_file *files, const leat_can_settings *settings) {
     notes to = *of;
     note_unused_labels(&to, files, settings);
@@ -282,10 +302,7 @@ static void note_columns(notes *of, const leat_can_file *files, const leat_can_s
     first = find_files(&to, files, may_be_decimal, &count);
     if (first >= 0 && settings->identifiers == LEAT_IDS_CANONICAL) {
         add_files(&to, first, count);
-        add(&to, ": identifiers are read as hexadecimal, but all of them could be decimal; use ");
-        add_notation(&to, settings, "id", files[first].id_column, "dec");
-        add(&to, " if they are, or id=%s:hex if they are not",
-            number_of(files[first].id_column).text);
+        add_id_options(&to, &files[first], settings);
     }
     first = find_files(&to, files, has_doubtful_bytes, &count);
     if (first >= 0) {

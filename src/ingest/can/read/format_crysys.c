@@ -51,6 +51,7 @@ static leat_can_reject parse(const leat_can_layout *layout, const leat_can_line_
     if (label == LEAT_CAN_REJECT_LINE) return label;
     if (!read_time(found.time, 0, &line->time)) return LEAT_CAN_REJECT_TIME;
     if (!leat_can_take_id(found.id, false, options, line)) return LEAT_CAN_REJECT_ID;
+    note_padded(found.id, line);
     if (kind >= 100) return LEAT_CAN_REJECT_REMOTE;
     const char *data = found.data.data, *stop = data + found.data.size_bytes;
     bool run = found.count > 1 && memchr(data, ' ', (size_t)(stop - data)) == NULL &&

@@ -56,6 +56,7 @@ static leat_can_reject parse(const leat_can_layout *layout, const leat_can_line_
         return LEAT_CAN_REJECT_LINE;
     if (!read_time(leat_text_trim(time), 0, &line->time)) return LEAT_CAN_REJECT_TIME;
     if (!leat_can_take_id(leat_text_trim(id), false, options, line)) return LEAT_CAN_REJECT_ID;
+    note_padded(leat_text_trim(id), line);
     line->bus = 0;
     line->attack = false;
     bool flagged = true, missing = false, blanks = layout->format == LEAT_CAN_SURVIVAL;

@@ -244,3 +244,10 @@ void leat_can_advise_column(const char *given, const char *item, char *out, size
     bool fits = strlen(quoted) < out_bytes && strlen(text) + 1 < sizeof text;
     snprintf(out, out_bytes, "%s%s", fits ? quoted : item, fits ? "" : " in --column");
 }
+
+const char *leat_can_plain_columns(leat_can_format format, bool labelled) {
+    if (format == LEAT_CAN_HCRL && labelled) return "time=1,dlc=3,data=4..11,label=12";
+    if (format == LEAT_CAN_SURVIVAL && !labelled) return "time=1,dlc=3,data=4";
+    if (format == LEAT_CAN_CRYSYS && !labelled) return "time=1,dlc=4,data=5";
+    return NULL;
+}

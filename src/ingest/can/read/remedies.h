@@ -19,6 +19,9 @@ enum {
     LEAT_CAN_ADVICE_MAX = 2048
 };
 void leat_can_advise_column(const char *given, const char *item, char *out, size_t out_bytes);
+/* The columns of a format that has no header, for --column, but for that of identifiers, which is
+ * the second; NULL: they are not known. */
+const char *leat_can_plain_columns(leat_can_format format, bool labelled);
 /* Columns by numbers, for a file without a header: those of --column, and others in their usual
  * order. */
 void leat_can_remedy_numbers(const struct leat_can_mapping *mapping, char *out, size_t out_bytes);
