@@ -49,8 +49,7 @@ static csv_files look_at(const leat_can_job *job) {
 static bool is_of_csv(const leat_can_job *job, const csv_files *csv, int64_t id) {
     bool met = !csv->others;
     for (int64_t i = 0; i < job->splits.inputs.count && !met; i++)
-        met =
-            is_table(&job->files[i]) && leat_can_store_met(job->store, id, (int32_t)i);
+        met = is_table(&job->files[i]) && leat_can_store_met(job->store, id, (int32_t)i);
     return met;
 }
 

@@ -217,8 +217,8 @@ static void add_label_option(notes *to, const leat_can_settings *settings, const
 }
 
 /* --column as it is, with a column of this number in this notation; then that of another one. */
-static void add_notation(notes *to, const leat_can_settings *settings, const char *role,
-                         int number, const char *unit) {
+static void add_notation(notes *to, const leat_can_settings *settings, const char *role, int number,
+                         const char *unit) {
     char item[48], option[LEAT_CAN_ADVICE_MAX];
     snprintf(item, sizeof item, "%s=%s:%s", role, number_of(number).text, unit);
     leat_can_advise_column(settings->column, item, option, sizeof option);
@@ -325,9 +325,8 @@ static void note_columns(notes *of, const leat_can_file *files, const leat_can_s
     first = find_files(&to, files, has_doubtful_digits, &count);
     if (first >= 0) {
         add_files(&to, first, count);
-        add(&to,
-            ": payloads are read as hexadecimal, but those of the first lines have no digit "
-            "from A to F; use ");
+        add(&to, ": payloads are read as hexadecimal, but those of the first lines have no digit "
+                 "from A to F; use ");
         add_notation(&to, settings, "data", files[first].data_column, "hex");
         add(&to, " if they are");
     }
@@ -359,8 +358,7 @@ static void doubt_unit(notes *to, const leat_can_file *files, const leat_can_set
     add(to, ": times are read as seconds, but %s; use ", why);
     add_notation(to, settings, "time", files[first].time_column, "ms");
     add(to, ", us or ns, or time=%s:s if they are seconds%s",
-        number_of(files[first].time_column).text,
-        files[first].gaps ? ", with --times gap" : "");
+        number_of(files[first].time_column).text, files[first].gaps ? ", with --times gap" : "");
 }
 
 static void note_times(notes *of, const leat_can_file *files, const leat_can_settings *settings) {

@@ -89,8 +89,7 @@ static bool report_missing(const leat_can_header *head, const leat_can_layout *l
                 "it contains decoded signals (column \"%s\"), not payloads; use the "
                 "recorded frames instead",
                 leat_can_show_name(cell).text);
-        if (leat_can_is_decimal_name(cell))
-            advise_decimal(head, i, name, sizeof name);
+        if (leat_can_is_decimal_name(cell)) advise_decimal(head, i, name, sizeof name);
     }
     bool none = leat_can_find_column(layout, LEAT_CAN_COLUMN_TIME) < 0 && !id && !data;
     if (none && head->options->columns == NULL) return false; /* not a header */

@@ -523,8 +523,7 @@ static void show_line(shown_lines *shown, const char *given, const leat_can_layo
                       int64_t number, leat_can_reject reason, leat_text line) {
     leat_text header = {shown->header, (int32_t)strlen(shown->header)};
     if (shown->count == 0)
-        leat_can_remedy(layout, given, header, line, reason, shown->remedy,
-                        sizeof shown->remedy);
+        leat_can_remedy(layout, given, header, line, reason, shown->remedy, sizeof shown->remedy);
     char text[52];
     size_t used = strlen(shown->text), size = sizeof shown->text;
     int64_t taken = leat_text_show(text, 49, line.data, line.size_bytes);
@@ -625,8 +624,7 @@ static leat_code check_times(const can_scan *self, const leat_can_file *file, co
                              leat_error *err) {
     const leat_can_line_options *lines = &self->options->lines;
     const int64_t zeros = file->rejected[LEAT_CAN_REJECT_ZERO];
-    if (leat_can_looks_like_gaps(file, lines))
-        return leat_can_refuse_gaps(file, path, lines, err);
+    if (leat_can_looks_like_gaps(file, lines)) return leat_can_refuse_gaps(file, path, lines, err);
     if (leat_can_looks_unpadded(file, lines)) return leat_can_refuse_unpadded(file, path, err);
     if (2 * zeros <= file->lines ||
         (double)zeros <= self->options->max_rejected * (double)file->lines)
