@@ -351,14 +351,22 @@ static bool same_word(const char *text, int64_t size_bytes, const char *word) {
     return word[size_bytes] == 0;
 }
 
-/* A missing value, and what programs write for a ping without an answer. */
-static bool is_missing_word(const char *text, int64_t size_bytes) {
-    static const char *const words[] = {"na", "n/a",     "null",  "none", "-",
-                                        "*",  "timeout", "false", "u",    "x"};
+/* What programs write for a missing value. */
+static bool is_no_value(const char *text, int64_t size_bytes) {
+    static const char *const words[] = {"na", "n/a", "null", "none", "nan"};
     for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
         if (same_word(text, size_bytes, words[i])) return true;
     }
     return size_bytes == 2 && memcmp(text, "\\N", 2) == 0;
+}
+
+/* A missing value, and what programs write for a ping without an answer. */
+static bool is_missing_word(const char *text, int64_t size_bytes) {
+    static const char *const words[] = {"-", "*", "timeout", "false", "u", "x"};
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+        if (same_word(text, size_bytes, words[i])) return true;
+    }
+    return is_no_value(text, size_bytes);
 }
 
 /* Words for infinite and missing numbers. */
@@ -409,7 +417,7 @@ bool leat_rtt_parse(const char *text, int64_t size_bytes, float *rtt) {
 bool leat_version_parse(const char *text, int64_t size_bytes, int32_t *version) {
     *version = 0;
     trim(&text, &size_bytes);
-    if (size_bytes <= 0) return true;
+    if (size_bytes <= 0 || is_no_value(text, size_bytes)) return true;
     int64_t value = 0;
     if (!leat_whole_parse(text, size_bytes, &value)) return false;
     *version = value > INT32_MAX ? INT32_MAX : value < -INT32_MAX ? -INT32_MAX : (int32_t)value;

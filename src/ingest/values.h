@@ -41,7 +41,7 @@ bool leat_rtt_parse(const char *text, int64_t size_bytes, float *rtt);
 /* The same in the unit of the text, as written; NaN: missing. */
 bool leat_rtt_number(const char *text, int64_t size_bytes, double *number);
 float leat_rtt_of_number(double value, leat_rtt_unit unit);
-/* The same, clamped to 32 bits; missing is 0. */
+/* A whole number, clamped to 32 bits; 0: it is missing, or a word for a missing value. */
 bool leat_version_parse(const char *text, int64_t size_bytes, int32_t *version);
 
 /* Returns the length; a missing value becomes an empty text. */

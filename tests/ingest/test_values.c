@@ -416,20 +416,13 @@ static void test_versions(void **state) {
         const char *text;
         bool good;
         int32_t value;
-    } cases[] = {{"", true, 0},
-                 {"4", true, 4},
-                 {" 6 ", true, 6},
-                 {"6.0", true, 6},
-                 {"4e0", true, 4},
-                 {"0.6E+01", true, 6},
-                 {"4.5e0", false, 0},
-                 {"-5", true, -5},
-                 {"99999999999", true, INT32_MAX},
-                 {"4.5", false, 0},
-                 {"IPv4", false, 0},
-                 {"-", false, 0},
-                 {"4,", false, 0},
-                 {"-99999999999999999999", true, -INT32_MAX}};
+    } cases[] = {
+        {"", true, 0},         {"4", true, 4},     {" 6 ", true, 6},
+        {"6.0", true, 6},      {"4e0", true, 4},   {"0.6E+01", true, 6},
+        {"4.5e0", false, 0},   {"-5", true, -5},   {"99999999999", true, INT32_MAX},
+        {"4.5", false, 0},     {"IPv4", false, 0}, {"-", false, 0},
+        {"NA", true, 0},       {" NaN", true, 0},  {"\\N", true, 0},
+        {"timeout", false, 0}, {"4,", false, 0},   {"-99999999999999999999", true, -INT32_MAX}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         int32_t value = 7;
         bool good = leat_version_parse(cases[i].text, (int64_t)strlen(cases[i].text), &value);
