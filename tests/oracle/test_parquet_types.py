@@ -188,6 +188,28 @@ class Types(unittest.TestCase):
                 self.assertIn(f'column "{name}" is {words}', said)
                 self.assertEqual(self.ingest(self.convert(said)), self.wanted(pq.read_table(path)))
 
+    def test_numbers_in_other_types(self):
+        """Texts that are numbers or empty, and decimals of any unit."""
+        plain = self.table("rtt", pa.array([1.5, None, 2.5]))
+        pq.write_table(plain, os.path.join(self.folder, "plain.parquet"))
+        wanted = self.ingest("plain.parquet")
+        times = [(T0 + each) * 1000 for each in range(3)]
+        for column, values in (
+                ("event_time", decimals(times, 20, 0)), ("event_time", decimals(times, 50, 0)),
+                ("event_time", texts_of(times, pa.string())),
+                ("rtt", pa.array(["1.5", "", "2.5"])), ("ip_version", pa.array(["4"] * 3)),
+                ("ip_version", decimals([4] * 3, 9, 0))):
+            columns = dict(zip(plain.column_names, plain.columns))
+            pq.write_table(pa.table({**columns, column: values}),
+                           os.path.join(self.folder, "a.parquet"))
+            with self.subTest(column=column, type=values.type):
+                said = self.ingest("a.parquet", status=1)
+                if column == "event_time" and values.type == pa.string():
+                    old, new = "::TIMESTAMPTZ", "::BIGINT"
+                    self.assertIn(f"(if the texts are numbers, with {new} for {old})", said)
+                    said = said.replace(f"event_time{old}", f"event_time{new}")
+                self.assertEqual(self.ingest(self.convert(said)), wanted)
+
     def test_names(self):
         """Any name of a column; a path that leaves no room, or that a terminal does not show."""
         values = texts_of([f"2023-11-14T22:13:20+0{each}" for each in range(3)], pa.string())

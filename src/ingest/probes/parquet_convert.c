@@ -56,12 +56,16 @@ typedef struct change {
     const char *first;          /* another statement */
 } change;
 
+static bool is_whole_decimal(const char *type) {
+    return strncmp(type, "DECIMAL(", 8) == 0 && strstr(type, ",0)") != NULL;
+}
+
 static bool is_integer(const char *type) {
     return strstr(type, "INT") != NULL && strncmp(type, "INTERVAL", 8) != 0 &&
            strpbrk(type, "[(") == NULL;
 }
 
-/* What was meant by dates in words, by decimal seconds and by whole milliseconds is clear,
+/* What was meant by dates in words, by decimals and by whole milliseconds is clear,
  * by other types it is not: then false. Times with an offset are TIMESTAMPTZ: TIMESTAMP drops it.
  */
 static bool change_of(const leat_parquet_column *column, change *change) {
@@ -71,15 +75,24 @@ static bool change_of(const leat_parquet_column *column, change *change) {
     if (column->number == LEAT_COLUMN_TIME && text) {
         change->first = "SET TimeZone='UTC'; ";
         change->after = "::TIMESTAMPTZ";
+        change->unit = " (if the texts are numbers, with ::BIGINT for ::TIMESTAMPTZ)";
+    } else if (column->number == LEAT_COLUMN_TIME && is_whole_decimal(type)) {
+        change->after = "::BIGINT"; /* whose unit its size tells */
     } else if (column->number == LEAT_COLUMN_TIME && strcmp(type, "DATE") == 0) {
         change->after = "::TIMESTAMP";
     } else if (column->number == LEAT_COLUMN_TIME && decimal) {
         change->before = "to_timestamp(";
         change->after = ")";
         change->unit = " if it is seconds since 1970";
-    } else if (column->number == LEAT_COLUMN_RTT && (text || decimal || is_integer(type))) {
+    } else if (column->number == LEAT_COLUMN_RTT && text) {
+        change->before = "nullif(";
+        change->after = ", '')::DOUBLE"; /* that of a lost ping may be empty */
+        change->unit = " if it is milliseconds";
+    } else if (column->number == LEAT_COLUMN_RTT && (decimal || is_integer(type))) {
         change->after = "::DOUBLE";
         change->unit = " if it is milliseconds";
+    } else if (column->number == LEAT_COLUMN_VERSION && (text || decimal)) {
+        change->after = "::INTEGER";
     }
     return change->after[0] != 0;
 }
@@ -118,7 +131,7 @@ static const char *cast_of(const leat_parquet_column *column, const char **unit)
     switch (column->number) {
     case LEAT_COLUMN_TIME:
         if (date) return "t[c].cast('timestamp[us]')";
-        if (!decimal) return "t[c].cast('int64')";
+        if (!decimal || is_whole_decimal(column->declared)) return "t[c].cast('int64')";
         *unit = " if it is seconds since 1970";
         return "a.array([v if v is None else int(v*1000000)for v in t[c].to_pylist()],"
                "'timestamp[us]')";

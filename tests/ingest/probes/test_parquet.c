@@ -208,8 +208,9 @@ static const struct {
      "duckdb -c \"COPY (SELECT * REPLACE (event_time::TIMESTAMP AS event_time) FROM "
      "read_parquet('"},
     {"SELECT 'x' AS event_time" REST,
-     "column \"event_time\" is VARCHAR, must be a timestamp, or a number since 1970; convert it: "
-     "duckdb -c \"SET TimeZone='UTC'; COPY (SELECT * REPLACE (event_time::TIMESTAMPTZ AS "},
+     "column \"event_time\" is VARCHAR, must be a timestamp, or a number since 1970; convert it "
+     "(if the texts are numbers, with ::BIGINT for ::TIMESTAMPTZ): duckdb -c \"SET TimeZone='UTC'; "
+     "COPY (SELECT * REPLACE (event_time::TIMESTAMPTZ AS "},
     {"SELECT 1.5::DECIMAL(9,2) AS event_time" REST,
      "since 1970; convert it if it is seconds since 1970: duckdb -c \"COPY (SELECT * REPLACE ("
      "to_timestamp(event_time) AS event_time) FROM read_parquet('"},
@@ -225,7 +226,7 @@ static const struct {
     {"SELECT 1 AS event_time, 's' AS src_addr, 'd' AS dst_addr, '1' AS rtt",
      "column \"rtt\" is VARCHAR, must be float or double; convert it"},
     {"SELECT 1 AS event_time, 's' AS src_addr, 'd' AS dst_addr, 1::FLOAT AS rtt, '4' AS ip_version",
-     "column \"ip_version\" is VARCHAR, must be a number"},
+     "column \"ip_version\" is VARCHAR, must be a number; convert it: duckdb -c"},
     {"SELECT 5 AS file_row_number, 1 AS event_time" REST, "file_row_number"},
 };
 
