@@ -62,6 +62,18 @@ class Numbers(folder.Folder):
                                      self.at("data"), "--replace", "--json", status=0).stdout)
             self.assertEqual(result["rejected_reasons"], {"malformed_line": 1})
 
+    def test_versions_that_are_missing(self):
+        """The words for it, as in a column of floats with gaps; others reject the row."""
+        line = '{"event_time":%d,"src_addr":"192.0.2.1","dst_addr":"198.51.100.1",%s"rtt":5}\n'
+        head = "event_time,src_addr,dst_addr,ip_version,rtt\n"
+        row = "%d,192.0.2.1,198.51.100.1,%s,5\n"
+        for word, rejected in (("NaN", 0), ("null", 0), ('""', 0), ('"NA"', 0), ('"-"', 1)):
+            texts = (("a.json", line % (T0, f'"ip_version":{word},') + line % (T0 + 1, "")),
+                     ("a.csv", head + row % (T0, word) + row % (T0 + 1, "")))
+            for name, text in texts:
+                result = self.ingest(self.write(name, text))[0]
+                self.assertEqual(result["rejected"], rejected, (name, word))
+
     def test_numbers_of_atlas(self):
         """A probe and a measurement whose numbers were columns with missing values."""
         def results(number, **more):

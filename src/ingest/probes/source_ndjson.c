@@ -180,7 +180,7 @@ static bool get_version(const leat_json_slice *wrapped, int32_t *version) {
     if (is_null(value)) return true;
     if (value->kind == LEAT_JSON_STRING) {
         const int64_t size = plain_text(value, word, &text);
-        return size > 0 && leat_version_parse(text, size, version);
+        return size >= 0 && leat_version_parse(text, size, version);
     }
     /* programs that have missing numbers write whole ones as 4.0 */
     if (value->kind == LEAT_JSON_REAL)
