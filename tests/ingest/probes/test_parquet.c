@@ -208,9 +208,8 @@ static const struct {
      "duckdb -c \"COPY (SELECT * REPLACE (event_time::TIMESTAMP AS event_time) FROM "
      "read_parquet('"},
     {"SELECT 'x' AS event_time" REST,
-     "column \"event_time\" is VARCHAR, must be a timestamp, or a number since 1970; convert it "
-     "(if the texts are numbers, with ::BIGINT for ::TIMESTAMPTZ): duckdb -c \"SET TimeZone='UTC'; "
-     "COPY (SELECT * REPLACE (event_time::TIMESTAMPTZ AS "},
+     "convert it (if the texts are numbers, with ::BIGINT for ::TIMESTAMPTZ): duckdb -c \"SET "
+     "TimeZone='UTC'; COPY (SELECT * REPLACE (event_time::TIMESTAMPTZ AS "},
     {"SELECT 1.5::DECIMAL(9,2) AS event_time" REST,
      "since 1970; convert it if it is seconds since 1970: duckdb -c \"COPY (SELECT * REPLACE ("
      "to_timestamp(event_time) AS event_time) FROM read_parquet('"},
