@@ -187,7 +187,7 @@ static int64_t write_records(bench *b, const row *record) {
     char path[LEAT_PATH_BYTES];
     int64_t written = 0;
     bench_must(leat_path_join(path, sizeof path, b->dir, "bench.arrayrecord", &err), &err);
-    bench_must(leat_ar_writer_create(&writer, path, &options, &err), &err);
+    bench_must(leat_ar_writer_create(&writer, path, &options, true, &err), &err);
     for (; written < b->file_bytes; written += record->size_bytes)
         bench_must(leat_ar_writer_append(writer, record->bytes, record->size_bytes, &err), &err);
     bench_must(leat_ar_writer_finish(writer, &err), &err);

@@ -113,6 +113,7 @@ static const leat_cli_option options[] = {
      .own.kind = LEAT_SETTING_FLAG,
      .own.help =
          "continue a run: from its folder, from the database, or from what is left of them"},
+    LEAT_TRAIN_OPTION_REPLACE,
     LEAT_CLI_OPTION_JSON,
     {0},
 };

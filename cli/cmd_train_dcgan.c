@@ -130,6 +130,7 @@ static const leat_cli_option options[] = {
     {.own.name = "dry-run",
      .own.kind = LEAT_SETTING_FLAG,
      .own.help = "print parameters, memory, steps and the estimated time, and write nothing"},
+    LEAT_TRAIN_OPTION_REPLACE,
     LEAT_CLI_OPTION_JSON,
     {0},
 };

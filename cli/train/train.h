@@ -27,6 +27,13 @@ typedef struct leat_train_view {
     int64_t reported_ns;    /* when the report was written last */
     int64_t report_ns;      /* how long that took */
 } leat_train_view;
+/* Of commands whose table has "export". */
+#define LEAT_TRAIN_OPTION_REPLACE                                                                  \
+    {                                                                                              \
+        .own.name = "replace", .own.kind = LEAT_SETTING_FLAG,                                      \
+        .own.help = "let --export overwrite the files of another export, or files of those names " \
+                    "that leat did not write, once"                                                \
+    }
 /* As leat_train_options.progress and .stepped; user is a leat_train_view. */
 bool leat_train_view_progress(void *user, const leat_progress *progress);
 void leat_train_view_stepped(void *user, const leat_train_step *step);

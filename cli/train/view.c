@@ -84,6 +84,7 @@ int leat_train_read_options(leat_cli *cli, const char *run, const leat_setting_t
     char notes[4096] = "";
     leat_error err = {0};
     options->resume = leat_cli_flag(cli, "resume");
+    options->export_replace = leat_cli_flag(cli, "replace");
     if (options->resume && run != NULL && leat_run_is_at(run) &&
         take_settings(run, options, &err) != LEAT_OK)
         return leat_cli_fail(cli, &err);
@@ -107,5 +108,7 @@ int leat_train_read_options(leat_cli *cli, const char *run, const leat_setting_t
     if (status == 0 && options->resume && run != NULL && !leat_run_is_at(run) &&
         options->steps == 0 && options->epochs == 0)
         return leat_cli_usage(cli, "\"%.300s\" holds no run to resume", run);
+    if (status == 0 && options->export_replace && options->export_dir == NULL)
+        return leat_cli_usage(cli, "--replace is for --export");
     return status;
 }

@@ -40,12 +40,14 @@ LEAT_API LEAT_MUST_CHECK leat_code leat_ar_options_parse(const char *text, leat_
 /*
  * Writes a file. It grows next to path as ".NAME.leat-<16 hex digits>.tmp" and appears at path,
  * complete and on the disk, when finish returns LEAT_OK; destroying the writer before that removes
- * it. One thread at a time per writer. After a failure every call but destroy fails.
+ * it. LEAT_ERR_EXISTS, from create or finish: there is a file of that name, which is replaced only
+ * if `replace` is set. One thread at a time per writer. After a failure every call but destroy
+ * fails.
  */
 typedef struct leat_ar_writer leat_ar_writer;
 LEAT_API LEAT_MUST_CHECK leat_code leat_ar_writer_create(leat_ar_writer **out, const char *path,
                                                          const leat_ar_options *options,
-                                                         leat_error *err);
+                                                         bool replace, leat_error *err);
 LEAT_API LEAT_MUST_CHECK leat_code leat_ar_writer_append(leat_ar_writer *writer, const void *record,
                                                          int64_t size_bytes, leat_error *err);
 LEAT_API LEAT_MUST_CHECK leat_code leat_ar_writer_finish(leat_ar_writer *writer, leat_error *err);

@@ -103,6 +103,7 @@ typedef struct leat_train_options {
     int64_t rewind;   /* with resume: from the checkpoint of this step, not the last; -1: none */
     const char *init; /* a run folder, or a file of weights (leat_run_import) to begin with; NULL */
     const char *export_dir; /* has the newest checkpoint, as leat_run_export writes it; NULL */
+    bool export_replace;    /* what export_dir has of other exports or of a user, once */
     /* Called from one thread at a time; `stepped` after each step and its measurements, with step 0
      * for the weights before the first. */
     leat_progress_fn progress;
@@ -175,8 +176,8 @@ typedef struct leat_train_result {
  * interrupted is completed by the next call with `resume`.
  *
  * With export_dir, each checkpoint is also exported. The folder may hold an export of this run, or
- * other files; if it holds another export, that is LEAT_ERR_EXISTS. An export that fails later is
- * in the note and stops nothing.
+ * other files; another export, or a file that is not what config.json says, is LEAT_ERR_EXISTS
+ * unless export_replace is set. An export that fails later is in the note and stops nothing.
  *
  * LEAT_ERR_CANCELLED: progress returned false; the state is saved, and `resume` continues to the
  * same bits. LEAT_ERR_INPUT: a loss or gradient is not finite, with term and step; the last

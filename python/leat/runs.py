@@ -227,7 +227,7 @@ def train(data: ImageDataset | Path, run: Path, *, model: str = "dcgan", resume:
 
     data: an ImageDataset, or the path of one. run: the folder of the run, which is created.
     settings: the command's options (leat train dcgan --help), with "_" for "-": steps=300,
-    micro_batch=32, config="file.yaml", memory="2G"; None is the default. resume: continue an
+    micro_batch=32, config="file.yaml", memory="2G", and True for one without a value; None is the default. resume: continue an
     interrupted run in this folder. progress: draw a progress line on sys.stderr (None: if it is a
     terminal or a notebook, else write a line a minute; False: neither); other messages of the
     command always go there.
@@ -243,7 +243,9 @@ def train(data: ImageDataset | Path, run: Path, *, model: str = "dcgan", resume:
                                                       else path_of(data, "a data set")),
              "--output", path, "--json"]
     for name, value in settings.items():
-        if value is not None:
+        if value is True:
+            words.append(f"--{name.replace('_', '-')}")
+        elif value is not None and value is not False:
             words.append(f"--{name.replace('_', '-')}={os.fspath(value)}"
                          if isinstance(value, os.PathLike) else
                          f"--{name.replace('_', '-')}={value}")

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/file.h"
+#include "base/hash.h"
 #include "base/json.h"
 #include "base/mem.h"
 #include "base/number.h"
@@ -298,55 +299,85 @@ static leat_code load_config(const char *dir, json_t **root, leat_error *err) {
     return code;
 }
 
-/* Whether the folder holds an export of this run. */
-static leat_code is_of_run(const char *dir, const char run[65], bool *yes, leat_error *err) {
-    json_t *root = NULL;
+/* config.json of a folder as far as it is one of leat's; *root is NULL if it is not. */
+static leat_code load_own_config(const char *dir, json_t **root, leat_error *err) {
     leat_error why = {0};
-    *yes = false;
-    const leat_code code = load_config(dir, &root, &why);
+    const leat_code code = load_config(dir, root, &why);
     if (code == LEAT_ERR_CORRUPT || code == LEAT_ERR_INPUT || code == LEAT_ERR_LIMIT)
         return LEAT_OK; /* somebody else's */
-    if (code != LEAT_OK) return leat_error_copy(err, &why);
+    return leat_error_copy(err, &why);
+}
+
+static bool says(const json_t *root, const char *name, const char *value) {
     const char *found =
-        json_string_value(json_object_get(json_object_get(root, "training"), "run"));
-    *yes = found != NULL && strcmp(found, run) == 0;
-    json_decref(root);
+        json_string_value(json_object_get(json_object_get(root, "training"), name));
+    return found != NULL && strcmp(found, value) == 0;
+}
+
+/* Weights, by their hash in config.json. */
+static leat_code check_weights(const json_t *root, const char *member, const char *path,
+                               leat_error *err) {
+    leat_path_facts facts;
+    uint8_t digest[32];
+    char hex[65];
+    LEAT_TRY(leat_path_stat(path, &facts, err));
+    if (facts.kind == LEAT_PATH_NONE) return LEAT_OK;
+    if (facts.kind == LEAT_PATH_FILE) {
+        LEAT_TRY(leat_file_sha256(path, digest, err));
+        leat_sha256_hex(digest, hex);
+        if (says(root, member, hex)) return LEAT_OK;
+    }
+    return leat_fail(err, LEAT_ERR_EXISTS, "\"%.300s\" is not what config.json says", path);
+}
+
+/* Whether the files of an export of this run are leat's still; config.json is. */
+static leat_code check_own(const char *dir, const json_t *root, leat_error *err) {
+    static const struct {
+        const char *name, *member;
+        leat_mark mark;
+    } rows[] = {{LEAT_EXPORT_G, "generator_sha256", LEAT_MARK_NONE},
+                {LEAT_EXPORT_D, "discriminator_sha256", LEAT_MARK_NONE},
+                {SAMPLES, NULL, LEAT_MARK_PNG},
+                {CARD, NULL, LEAT_MARK_CARD}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        char path[LEAT_PATH_BYTES];
+        leat_error why = {0};
+        LEAT_TRY(leat_path_join(path, sizeof path, dir, rows[i].name, err));
+        const leat_code code = rows[i].member != NULL
+                                   ? check_weights(root, rows[i].member, path, &why)
+                                   : leat_own_check(path, rows[i].mark, &why);
+        if (code == LEAT_ERR_EXISTS)
+            return leat_fail(err, LEAT_ERR_EXISTS,
+                             "--export: \"%.300s\" is not recognised as a file that leat wrote; "
+                             "use another folder, or --replace to overwrite it",
+                             path);
+        if (code != LEAT_OK) return leat_error_copy(err, &why);
+    }
     return LEAT_OK;
 }
 
-/* Of an export of this run, what its user may have replaced: the weights and config.json are leat's
- * then. */
-static leat_code check_own(const char *dir, const char *name, leat_mark mark, leat_error *err) {
-    char path[LEAT_PATH_BYTES];
-    leat_error why = {0};
-    LEAT_TRY(leat_path_join(path, sizeof path, dir, name, err));
-    const leat_code code = leat_own_check(path, mark, &why);
-    if (code != LEAT_ERR_EXISTS) return code == LEAT_OK ? LEAT_OK : leat_error_copy(err, &why);
-    return leat_fail(err, LEAT_ERR_EXISTS,
-                     "--export: \"%.300s\" is not recognised as a file that leat wrote; move it "
-                     "away, or use another folder",
-                     path);
-}
-
-leat_code leat_export_check(const char *dir, const char run[65], leat_error *err) {
+leat_code leat_export_check(const char *dir, const char run[65], bool replace, leat_error *err) {
     char folder[LEAT_PATH_BYTES];
     const char *taken = NULL;
-    bool exists = false, ours = false;
+    bool exists = false;
+    json_t *root = NULL;
     LEAT_TRY(find_folder(dir, folder, &exists, &taken, err));
-    if (taken == NULL) return LEAT_OK;
-    LEAT_TRY(is_of_run(folder, run, &ours, err));
-    if (ours) {
-        LEAT_TRY(check_own(folder, SAMPLES, LEAT_MARK_PNG, err));
-        return check_own(folder, CARD, LEAT_MARK_CARD, err);
-    }
-    return leat_fail(err, LEAT_ERR_EXISTS,
-                     "--export: \"%.300s\" has a file \"%s\" and is not an export of this run; use "
-                     "another folder",
-                     folder, taken);
+    if (taken == NULL || replace) return LEAT_OK;
+    LEAT_TRY(load_own_config(folder, &root, err));
+    const leat_code code =
+        says(root, "run", run)
+            ? check_own(folder, root, err)
+            : leat_fail(err, LEAT_ERR_EXISTS,
+                        "--export: \"%.300s\" has a file \"%s\" and is not an export of this "
+                        "run; use another folder, or --replace to overwrite the files of that "
+                        "export",
+                        folder, taken);
+    json_decref(root);
+    return code;
 }
 
 leat_code leat_export_state(const char *path, leat_trainer *trainer, const char *dir,
-                            leat_error *err) {
+                            bool replace, leat_error *err) {
     exporting self = {.trainer = trainer,
                       .model = (leat_model *)(uintptr_t)leat_trainer_model(trainer)};
     const int64_t step = leat_trainer_state(trainer)->step;
@@ -359,7 +390,7 @@ leat_code leat_export_state(const char *path, leat_trainer *trainer, const char 
     self.run = run;
     self.checkpoint = leat_checkpoints_find(&run->checkpoints, step);
     /* another run's since this one began? */
-    leat_code code = taken != NULL ? leat_export_check(dir, run->identity.run, err) : LEAT_OK;
+    leat_code code = taken != NULL ? leat_export_check(dir, run->identity.run, replace, err) : LEAT_OK;
     if (code == LEAT_OK && self.checkpoint == NULL)
         code = leat_fail(err, LEAT_ERR_NOT_FOUND, "there is no checkpoint of step %lld",
                          (long long)step);

@@ -109,7 +109,8 @@ static leat_code refuse_end(const leat_session *session, int64_t step, leat_erro
 
 static leat_code check_export(const leat_session *session, leat_error *err) {
     if (session->options->export_dir == NULL) return LEAT_OK;
-    return leat_export_check(session->options->export_dir, session->identity.run, err);
+    return leat_export_check(session->options->export_dir, session->identity.run,
+                             session->options->export_replace, err);
 }
 
 static void note_rewound(leat_session *session, const leat_rewound *of) {
@@ -258,8 +259,10 @@ static leat_code tell(leat_session *session, leat_train_step *step, leat_error *
 /* The checkpoint that was just saved. The run does not depend on it. */
 static void export_it(leat_session *session) {
     leat_error why = {0};
+    const bool replace = session->options->export_replace && !session->exported;
     const leat_code code = leat_export_state(session->folder.path, session->trainer,
-                                             session->options->export_dir, &why);
+                                             session->options->export_dir, replace, &why);
+    session->exported = session->exported || code == LEAT_OK;
     if (code == LEAT_OK) session->export_failed = false;
     else if (!session->export_failed)
         leat_session_note(session, "step %lld was not exported: %.300s",

@@ -30,6 +30,7 @@ typedef struct leat_session {
     int64_t saved_step;                     /* of the last checkpoint; -1: none */
     int64_t taken;                          /* steps, in this process */
     bool may_rewind;                        /* nothing but the folder has a later state */
+    bool exported;                          /* once at least */
     bool export_failed;                     /* the last one; the caller knows it */
     double score, deviation, train_seconds; /* the first two of the last step */
 } leat_session;

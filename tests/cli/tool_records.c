@@ -13,7 +13,7 @@ int main(int argc, char **argv) {
     char *zeros = calloc(1, (size_t)size_bytes);
     leat_code code = zeros == NULL ? LEAT_ERR_MEMORY : LEAT_OK;
     if (code == LEAT_OK) code = leat_ar_options_parse(argv[2], &options, &err);
-    if (code == LEAT_OK) code = leat_ar_writer_create(&writer, argv[1], &options, &err);
+    if (code == LEAT_OK) code = leat_ar_writer_create(&writer, argv[1], &options, true, &err);
     for (int64_t i = 0; i < count && code == LEAT_OK; i++)
         code = leat_ar_writer_append(writer, zeros, size_bytes, &err);
     if (code == LEAT_OK) code = leat_ar_writer_finish(writer, &err);

@@ -30,7 +30,7 @@ static leat_code produce(void *context, leat_ar_put_fn put, void *put_context, l
 
 static leat_code write_file(const char *path, const leat_ar_options *options, leat_error *err) {
     leat_ar_writer *writer = NULL;
-    LEAT_TRY(leat_ar_writer_create(&writer, path, options, err));
+    LEAT_TRY(leat_ar_writer_create(&writer, path, options, true, err));
     leat_code code = LEAT_OK;
     for (int i = 0; i < RECORDS && code == LEAT_OK; i++) {
         code = leat_ar_writer_append(writer, record_bytes + i, RECORD_BYTES, err);

@@ -53,7 +53,7 @@ static leat_code write_file(char **words, leat_error *err) {
     LEAT_TRY(leat_ar_options_parse(words[1], &options, err));
     options.group_size = (int32_t)strtol(words[2], NULL, 10);
     options.pad_to_block_boundary = words[3][0] == '1';
-    LEAT_TRY(leat_ar_writer_create(&writer, words[0], &options, err));
+    LEAT_TRY(leat_ar_writer_create(&writer, words[0], &options, true, err));
     leat_code code = append_all(writer, err);
     leat_ar_writer_destroy(writer);
     return code;

@@ -8,22 +8,23 @@ struct leat_ar_writer {
 };
 
 static leat_code open_writer(leat_ar_writer *writer, const char *path,
-                             const leat_ar_options *options, leat_error *err) {
+                             const leat_ar_options *options, bool replace, leat_error *err) {
     leat_sink_options sink_options = {0};
-    LEAT_TRY(leat_file_open_draft(&writer->file, path, err));
+    LEAT_TRY(leat_file_open_output(&writer->file, path, LEAT_MARK_NONE, replace, err));
     LEAT_TRY(leat_sink_create(&writer->sink, writer->file, &sink_options, err));
     return leat_ar_sink_writer_create(&writer->inner, writer->sink, options, err);
 }
 
 leat_code leat_ar_writer_create(leat_ar_writer **out, const char *path,
-                                const leat_ar_options *options, leat_error *err) {
+                                const leat_ar_options *options, bool replace,
+                                leat_error *err) {
     *out = NULL;
     leat_ar_options checked;
     /* before any file is made */
     LEAT_TRY(leat_ar_options_check(options, &checked, err));
     leat_ar_writer *writer = NULL;
     LEAT_TRY(LEAT_NEW(&writer, 1, err));
-    leat_code code = open_writer(writer, path, &checked, err);
+    leat_code code = open_writer(writer, path, &checked, replace, err);
     if (code != LEAT_OK) {
         leat_ar_writer_destroy(writer);
         return code;

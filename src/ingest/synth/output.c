@@ -95,6 +95,7 @@ static leat_code take_place(const leat_synth_output *output, const char *temp, c
     if (output->replace) return leat_path_replace(temp, target, err);
     if (output->is_folder) return leat_path_move_dir(temp, target, err);
     LEAT_TRY(leat_own_rename(temp, target, LEAT_MARK_NONE, err));
+    leat_path_discard(temp); /* a link that led nowhere */
     return leat_path_sync_parent(target, err);
 }
 

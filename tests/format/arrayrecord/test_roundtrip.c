@@ -354,7 +354,7 @@ static void test_file_and_threads(void **state) {
         leat_ar_writer *writer = NULL;
         leat_ar_options options = options_of(compressions[c], c % 2 == 0 ? 1 : 9);
         const char *path = ar_path("threads.arrayrecord");
-        assert_ok(leat_ar_writer_create(&writer, path, &options, err));
+        assert_ok(leat_ar_writer_create(&writer, path, &options, false, err));
         for (int64_t i = 0; i < count; i++) {
             assert_ok(leat_ar_writer_append(writer, noise + i, size_of(i), err));
         }
@@ -399,14 +399,14 @@ static void test_published_whole_or_not(void **state) {
     leat_ar_writer *writer = NULL;
     char path[512];
     snprintf(path, sizeof path, "%s", ar_path("published"));
-    assert_ok(leat_ar_writer_create(&writer, path, &options, err));
+    assert_ok(leat_ar_writer_create(&writer, path, &options, false, err));
     assert_ok(leat_ar_writer_append(writer, "x", 1, err));
     assert_int_equal(drafts(), 1);
     leat_ar_writer_destroy(writer);
     assert_int_equal(drafts(), 0);
     assert_int_equal(kind_of(path), LEAT_PATH_NONE);
 
-    assert_ok(leat_ar_writer_create(&writer, path, &options, err));
+    assert_ok(leat_ar_writer_create(&writer, path, &options, false, err));
     assert_ok(leat_ar_writer_append(writer, "x", 1, err));
     assert_int_equal(leat_ar_writer_append(writer, "x", -1, NULL), LEAT_ERR_INPUT);
     assert_int_equal(kind_of(path), LEAT_PATH_NONE);
@@ -420,10 +420,15 @@ static void test_published_whole_or_not(void **state) {
 
     leat_ar_reader *reader = NULL;
     leat_error err = {0};
+    assert_int_equal(leat_ar_writer_create(&writer, path, &options, false, &err), LEAT_ERR_EXISTS);
+    assert_null(writer);
+    assert_ok(leat_ar_writer_create(&writer, path, &options, true, &err));
+    assert_ok(leat_ar_writer_finish(writer, &err));
+    leat_ar_writer_destroy(writer);
     assert_int_equal(leat_ar_reader_open(&reader, ar_path("published.tmp"), NULL, &err),
                      LEAT_ERR_NOT_FOUND);
     assert_null(reader);
-    assert_int_equal(leat_ar_writer_create(&writer, ar_path("no/such"), &options, &err),
+    assert_int_equal(leat_ar_writer_create(&writer, ar_path("no/such"), &options, false, &err),
                      LEAT_ERR_NOT_FOUND);
     assert_null(writer);
     leat_ar_writer_destroy(NULL);
