@@ -16,8 +16,7 @@ static leat_code open_writer(leat_ar_writer *writer, const char *path,
 }
 
 leat_code leat_ar_writer_create(leat_ar_writer **out, const char *path,
-                                const leat_ar_options *options, bool replace,
-                                leat_error *err) {
+                                const leat_ar_options *options, bool replace, leat_error *err) {
     *out = NULL;
     leat_ar_options checked;
     /* before any file is made */

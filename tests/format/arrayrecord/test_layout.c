@@ -159,7 +159,8 @@ static void test_options_refused(void **state) {
         leat_ar_writer *writer = (leat_ar_writer *)&cases;
         leat_error err = {0};
         const char *path = ar_path("refused");
-        assert_int_equal(leat_ar_writer_create(&writer, path, &cases[i], false, &err), LEAT_ERR_OPTION);
+        assert_int_equal(leat_ar_writer_create(&writer, path, &cases[i], false, &err),
+                         LEAT_ERR_OPTION);
         assert_null(writer);
         assert_true(err.message[0] != 0);
         leat_path_list names = {0};

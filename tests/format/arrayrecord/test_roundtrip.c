@@ -354,7 +354,7 @@ static void test_file_and_threads(void **state) {
         leat_ar_writer *writer = NULL;
         leat_ar_options options = options_of(compressions[c], c % 2 == 0 ? 1 : 9);
         const char *path = ar_path("threads.arrayrecord");
-        assert_ok(leat_ar_writer_create(&writer, path, &options, false, err));
+        assert_ok(leat_ar_writer_create(&writer, path, &options, true, err));
         for (int64_t i = 0; i < count; i++) {
             assert_ok(leat_ar_writer_append(writer, noise + i, size_of(i), err));
         }
@@ -422,8 +422,8 @@ static void test_published_whole_or_not(void **state) {
     leat_error err = {0};
     assert_int_equal(leat_ar_writer_create(&writer, path, &options, false, &err), LEAT_ERR_EXISTS);
     assert_null(writer);
-    assert_ok(leat_ar_writer_create(&writer, path, &options, true, &err));
-    assert_ok(leat_ar_writer_finish(writer, &err));
+    assert_ok(leat_ar_writer_create(&writer, path, &options, true, err));
+    assert_ok(leat_ar_writer_finish(writer, err));
     leat_ar_writer_destroy(writer);
     assert_int_equal(leat_ar_reader_open(&reader, ar_path("published.tmp"), NULL, &err),
                      LEAT_ERR_NOT_FOUND);
