@@ -309,8 +309,7 @@ static leat_code load_own_config(const char *dir, json_t **root, leat_error *err
 }
 
 static bool says(const json_t *root, const char *name, const char *value) {
-    const char *found =
-        json_string_value(json_object_get(json_object_get(root, "training"), name));
+    const char *found = json_string_value(json_object_get(json_object_get(root, "training"), name));
     return found != NULL && strcmp(found, value) == 0;
 }
 
@@ -376,8 +375,8 @@ leat_code leat_export_check(const char *dir, const char run[65], bool replace, l
     return code;
 }
 
-leat_code leat_export_state(const char *path, leat_trainer *trainer, const char *dir,
-                            bool replace, leat_error *err) {
+leat_code leat_export_state(const char *path, leat_trainer *trainer, const char *dir, bool replace,
+                            leat_error *err) {
     exporting self = {.trainer = trainer,
                       .model = (leat_model *)(uintptr_t)leat_trainer_model(trainer)};
     const int64_t step = leat_trainer_state(trainer)->step;
@@ -390,7 +389,8 @@ leat_code leat_export_state(const char *path, leat_trainer *trainer, const char 
     self.run = run;
     self.checkpoint = leat_checkpoints_find(&run->checkpoints, step);
     /* another run's since this one began? */
-    leat_code code = taken != NULL ? leat_export_check(dir, run->identity.run, replace, err) : LEAT_OK;
+    leat_code code =
+        taken != NULL ? leat_export_check(dir, run->identity.run, replace, err) : LEAT_OK;
     if (code == LEAT_OK && self.checkpoint == NULL)
         code = leat_fail(err, LEAT_ERR_NOT_FOUND, "there is no checkpoint of step %lld",
                          (long long)step);

@@ -122,7 +122,8 @@ class Tables(unittest.TestCase):
 
     def test_files_and_figures_have_the_option(self):
         all_rows = {row for row, _, _ in rows()}
-        for command, _ in {*FILES, *FIGURES, *SYNTH, ("export", "output")}:
+        for command, _ in {*FILES, *FIGURES, *SYNTH, ("export", "output"),
+                           ("train dcgan", "export"), ("coordinate", "export")}:
             self.assertIn((command, "replace"), all_rows)
 
 
@@ -226,7 +227,8 @@ class Foreign(folder.Folder):
                  *SMALL)
         self.assertEqual(self.run_on(words, "--steps", "1").returncode, 0)
         self.assertEqual(self.run_on(words, "--steps", "2", "--resume").returncode, 0)
-        for name in ("README.md", "samples.png", "config.json"):
+        for name in ("README.md", "samples.png", "config.json",
+                     "generator.safetensors", "discriminator.safetensors"):
             with self.subTest(name=name):
                 ours = read(self.at("model", name))
                 path = self.write(f"model/{name}", THEIRS)
@@ -235,6 +237,25 @@ class Foreign(folder.Folder):
                 self.assertEqual(tree(self.top), before)
                 self.write(f"model/{name}", ours)
                 self.assertNotEqual(read(path), THEIRS)
+        for name in ("generator.safetensors", "config.json"):
+            path = self.write(f"model/{name}", THEIRS)
+        done = self.run_on(words, "--steps", "3", "--resume", "--replace")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertNotEqual(read(path), THEIRS)
+        done = self.run_on(words[:5], "--steps", "4", "--resume", "--replace")
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("--replace is for --export", done.stderr)
+
+    def test_a_link_that_leads_nowhere(self):
+        """It is replaced itself, and nothing is left of it."""
+        for cases in SYNTH.values():
+            for suffix, *words in cases:
+                if suffix:
+                    self.clear()
+                    os.symlink("nowhere", self.at("x" + suffix))
+                    leat(*words, "-o", self.at("x" + suffix), status=0)
+                    self.assertEqual(os.listdir(self.top), ["x" + suffix])
+                    self.assertFalse(os.path.islink(self.at("x" + suffix)))
 
     def test_work_folders_and_keys(self):
         path = self.write("theirs", THEIRS)
