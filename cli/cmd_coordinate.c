@@ -1,4 +1,4 @@
-/* leat coordinate: trains a model on machines that people lend. */
+/* leat coordinate: trains a model on volunteers' machines. */
 #include <string.h>
 #include <unistd.h>
 
@@ -133,7 +133,7 @@ static const leat_cli_example examples[] = {
 
 const leat_cli_command leat_cmd_coordinate = {
     .words = "coordinate",
-    .purpose = "train a model on machines that people lend",
+    .purpose = "train a model on volunteers' machines",
     .usage = "RUN --db URL|local --data DIR [options]",
     .about =
         "Trains a model like leat train, but has the units of each step computed by other "

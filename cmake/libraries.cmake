@@ -113,7 +113,7 @@ if(LEAT_PQ_INCLUDE)
   target_include_directories(leat_lib_PQ SYSTEM INTERFACE "${LEAT_PQ_INCLUDE}")
 else()
   set(LEAT_HAVE_PQ 0)
-  message(STATUS "leat: libpq not found: training over lent machines left out (scripts/install.sh installs it)")
+  message(STATUS "leat: libpq not found: training on volunteers' machines left out (scripts/install.sh installs it)")
 endif()
 
 # DuckDB is opened at run time by one file of ingest; only its header is needed to build. A copy

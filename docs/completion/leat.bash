@@ -198,7 +198,7 @@ _leat() {
     --threads) values=number ;;
     esac ;;
   'train dcgan')
-    options='--help --output --config --steps --epochs --width --latent --schedule --units --unit-size --micro-batch --codec-up --codec-down --learning-rate --beta1 --beta2 --seed --checkpoint-every --checkpoint-minutes --keep --sample-every --threads --memory --kernels --init --export --resume --rewind --dry-run --json --quiet'
+    options='--help --output --config --steps --epochs --width --latent --schedule --units --unit-size --micro-batch --codec-up --codec-down --learning-rate --beta1 --beta2 --seed --checkpoint-every --checkpoint-minutes --keep --sample-every --threads --memory --kernels --init --export --resume --rewind --dry-run --replace --json --quiet'
     case $before in
     -o | --output) values=file ;;
     --config) values=file ;;
@@ -248,7 +248,7 @@ _leat() {
     -o | --output) values=file ;;
     esac ;;
   'coordinate'\ *)
-    options='--help --db --data --model --name --config --steps --epochs --width --latent --schedule --units --unit-size --micro-batch --codec-up --codec-down --learning-rate --beta1 --beta2 --seed --checkpoint-every --checkpoint-minutes --keep --sample-every --threads --memory --kernels --init --export --lease-ms --renew-ms --silent-ms --hold-ms --poll-ms --state-ms --part-bytes --data-note --serve-data --resume --json --quiet'
+    options='--help --db --data --model --name --config --steps --epochs --width --latent --schedule --units --unit-size --micro-batch --codec-up --codec-down --learning-rate --beta1 --beta2 --seed --checkpoint-every --checkpoint-minutes --keep --sample-every --threads --memory --kernels --init --export --lease-ms --renew-ms --silent-ms --hold-ms --poll-ms --state-ms --part-bytes --data-note --serve-data --resume --replace --json --quiet'
     case $before in
     --db) values='local' ;;
     --data) values=file ;;

@@ -297,6 +297,7 @@ _leat() {
       '--resume[continue an interrupted run, or with more --steps a finished one, from its last checkpoint and with its settings]' \
       '--rewind[with --resume: continue from the checkpoint of this step, and move what is later to RUN/rewound-STEP]:rewind:' \
       '--dry-run[print parameters, memory, steps and the estimated time, and write nothing]' \
+      '--replace[let --export overwrite the files of another export, or files of those names that leat did not write, once]' \
       '--json[write one JSON document to stdout]' \
       '--quiet[do not report progress on stderr, which is otherwise a line on a terminal and one line a minute elsewhere]' \
       '--help[show this text]' ;;
@@ -371,6 +372,7 @@ _leat() {
       '--data-note[what a machine without the data set is told, such as where to download it]:data-note:_files' \
       '--serve-data[keep the data set in the database, for machines without it; every login can read it]' \
       '--resume[continue a run: from its folder, from the database, or from what is left of them]' \
+      '--replace[let --export overwrite the files of another export, or files of those names that leat did not write, once]' \
       '--json[write one JSON document to stdout]' \
       '--quiet[do not report progress on stderr, which is otherwise a line on a terminal and one line a minute elsewhere]' \
       '--help[show this text]' ;;

@@ -1,5 +1,5 @@
 /*
- * leat/crowd.h: a model trained on machines that people lend, through a PostgreSQL database: its
+ * leat/crowd.h: a model trained on volunteers' machines, through a PostgreSQL database: its
  * coordinator, its workers, and what the database says about it. docs/crowd.md describes all of it.
  *
  * The weights after a step are those of leat_train with the same data and settings, whoever worked,
