@@ -227,10 +227,10 @@ def train(data: ImageDataset | Path, run: Path, *, model: str = "dcgan", resume:
 
     data: an ImageDataset, or the path of one. run: the folder of the run, which is created.
     settings: the command's options (leat train dcgan --help), with "_" for "-": steps=300,
-    micro_batch=32, config="file.yaml", memory="2G", and True for one without a value; None is the default. resume: continue an
-    interrupted run in this folder. progress: draw a progress line on sys.stderr (None: if it is a
-    terminal or a notebook, else write a line a minute; False: neither); other messages of the
-    command always go there.
+    micro_batch=32, config="file.yaml", memory="2G"; True for one without a value, such as
+    replace=True; None is the default. resume: continue an interrupted run in this folder. progress:
+    draw a progress line on sys.stderr (None: if it is a terminal or a notebook, else write a line a
+    minute; False: neither); other messages of the command always go there.
 
     The command computes, in a process of its own. KeyboardInterrupt stops it after it has saved the
     state, from which resume=True continues to the same bits.

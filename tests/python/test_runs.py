@@ -57,7 +57,9 @@ class Train(unittest.TestCase):
         leat.train(data(), path, steps=3, **SETTINGS)
         with self.assertRaisesRegex(leat.LeatError, "resume"):
             leat.train(data(), path, steps=5, **SETTINGS)
-        run = leat.train(data(), path, steps=5, resume=True)
+        with self.assertRaisesRegex(leat.errors.OptionError, "--replace is for --export"):
+            leat.train(data(), path, steps=5, resume=True, replace=True)
+        run = leat.train(data(), path, steps=5, resume=True, replace=False)
         self.assertEqual(run.checkpoints[-1].step, 5)
         whole = leat.train(data(), place("e"), steps=5, **SETTINGS)
         self.assertEqual(run.checkpoints[-1].state, whole.checkpoints[-1].state)
