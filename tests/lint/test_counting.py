@@ -128,7 +128,7 @@ class Counting(unittest.TestCase):
                 status, lines = self.run_stages(
                     [("some", 5, lambda run, numbers_=numbers_: check.Tally(*numbers_))])
                 self.assertEqual((status, lines[-1]), (expected, last))
-                self.assertRegex(lines[-2], rf"^some +5 +[\d.]+  {last}$")
+                self.assertRegex(lines[-2], rf"^some +5 +[\d.]+ +\d+  {last}$")
 
     def test_what_failed_is_named(self):
         """Under the table, because a stage prints much."""
@@ -144,7 +144,7 @@ class Counting(unittest.TestCase):
         status, lines = self.run_stages([("late", 1e-9, late), ("any", None, late)])
         self.assertEqual((status, lines[-1]), (0, "2 passed, 0 failed"))
         self.assertRegex(lines[-3], r"^late .*  1 passed, 0 failed; over its share$")
-        self.assertRegex(lines[-2], r"^any +- +[\d.]+  1 passed, 0 failed$")
+        self.assertRegex(lines[-2], r"^any +- +[\d.]+ +\d+  1 passed, 0 failed$")
 
     def test_no_time_is_a_failure(self):
         """The deadline stops the second stage; it and the third one fail, and are named. It comes
@@ -158,8 +158,8 @@ class Counting(unittest.TestCase):
             [("first", 5, passes), ("hangs", 5, stage_hangs), ("third", 5, passes)], 1000)
         self.assertEqual((status, lines[-1]), (1, "1 passed, 2 failed"))
         self.assertRegex(lines[-2], r"^not finished within .* minutes: hangs, third$")
-        self.assertRegex(lines[-3], r"^third +5 +-  NOT RUN: no time$")
-        self.assertRegex(lines[-4], r"^hangs +5 +[\d.]+  NOT RUN to its end: no time$")
+        self.assertRegex(lines[-3], r"^third +5 +- +\d+  NOT RUN: no time$")
+        self.assertRegex(lines[-4], r"^hangs +5 +[\d.]+ +\d+  NOT RUN to its end: no time$")
         self.assertNotIn("== third", lines)
 
     def test_shares_fit(self):
