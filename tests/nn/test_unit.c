@@ -1,4 +1,5 @@
 /* Units of a model that is not one: what any number of threads adds, and in which order. */
+/* TSan: micro-batches that threads make and one takes in order. */
 #include "nn/unit/unit.h"
 
 #include <math.h>
