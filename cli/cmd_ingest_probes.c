@@ -1,4 +1,5 @@
 /* leat ingest probes: Parquet, CSV or RIPE Atlas JSON to ArrayRecord probe rows. */
+#include <stdio.h>
 #include <string.h>
 
 #include "ingest.h"
@@ -97,18 +98,10 @@ static int read_options(leat_cli *cli, column_names *names, leat_probes_ingest_o
 
 /* "rtt=NAME:UNIT" as a word of a shell; NAME stands for one that a terminal does not show. */
 static void write_mapping(leat_cli *cli, const char *column, const char *unit) {
-    static const char plain[] =
-        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.:-";
-    char word[4 * COLUMN_NAME_BYTES];
-    int64_t used = 0;
-    const char *mark = column[strspn(column, plain)] != 0 ? "'" : "";
-    for (const char *at = column; *at != 0; at++)
-        if ((unsigned char)*at < 0x20 || *at == 0x7f) column = "NAME";
-    for (const char *at = column; *at != 0; at++) {
-        memcpy(word + used, *at == '\'' ? "'\\''" : at, *at == '\'' ? 4 : 1);
-        used += *at == '\'' ? 4 : 1;
-    }
-    leat_out(cli, "%srtt=%.*s:%s%s", mark, (int)used, word, unit, mark);
+    char item[COLUMN_NAME_BYTES + 16], word[4 * sizeof item];
+    snprintf(item, sizeof item, "rtt=%s:%s", column, unit);
+    if (leat_shell_word(word, sizeof word, item)) leat_out(cli, "%s", word);
+    else leat_out(cli, "rtt=NAME:%s", unit);
 }
 
 /* The unit that the name of the column states. */

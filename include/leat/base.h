@@ -228,6 +228,10 @@ LEAT_API int leat_text_escape(const char *text, int64_t size_bytes, leat_escape 
 /* The escaped text, NUL-terminated; truncated after a complete character if it does not fit.
  * Returns how many bytes of the text are shown. */
 LEAT_API int64_t leat_text_show(char *out, int64_t out_bytes, const char *text, int64_t size_bytes);
+/* A text as a word of a shell, as in a command that a message prints: in single quotes, unless it
+ * has nothing but letters, digits and ./_-=,:+. False, and "", if it does not fit or has a control
+ * character; out_bytes: at least 1. */
+LEAT_API bool leat_shell_word(char *out, int64_t out_bytes, const char *text);
 
 /*
  * One ping measurement, as rows hold it and as tokens encode it. The function that fills it says

@@ -131,11 +131,36 @@ static void shown_messages(void **state) {
     }
 }
 
+/* tests/cli and tests/oracle run commands with such words in a shell. */
+static void shell_words(void **state) {
+    static const struct {
+        const char *text, *word;
+    } rows[] = {{"id=ID:dec,data=D0..D7", "id=ID:dec,data=D0..D7"},
+                {"a/b-c_d+1.csv", "a/b-c_d+1.csv"},
+                {"", "''"},
+                {"-x", "'-x'"},
+                {"a b", "'a b'"},
+                {"it's", "'it'\\''s'"},
+                {"$HOME`x`\"\\", "'$HOME`x`\"\\'"},
+                {"\xc3\xbc", "'\xc3\xbc'"},
+                {"a\nb", NULL},
+                {"a\x7f", NULL}};
+    char out[32];
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        assert_int_equal(leat_shell_word(out, sizeof out, rows[i].text), rows[i].word != NULL);
+        assert_string_equal(out, rows[i].word != NULL ? rows[i].word : "");
+    }
+    assert_true(leat_shell_word(out, 6, "a b"));
+    assert_false(leat_shell_word(out, 5, "a b"));
+    assert_string_equal(out, "");
+    assert_false(leat_shell_word(out, 1, ""));
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(escapes),
-        cmocka_unit_test(all_short),
-        cmocka_unit_test(cut_texts),
+        cmocka_unit_test(shell_words),    cmocka_unit_test(escapes),
+        cmocka_unit_test(all_short),      cmocka_unit_test(cut_texts),
         cmocka_unit_test(shown_messages),
     };
     return cmocka_run_group_tests_name("escape", tests, NULL, NULL);

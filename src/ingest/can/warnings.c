@@ -216,7 +216,7 @@ static void add_label_option(notes *to, const leat_can_settings *settings, const
     add(to, "%s", option);
 }
 
-/* --column as it is, with a column of this number in this notation; then that of another one. */
+/* --column as it is, with a column of this number in this notation. */
 static void add_notation(notes *to, const leat_can_settings *settings, const char *role, int number,
                          const char *unit) {
     char item[48], option[LEAT_CAN_ADVICE_MAX];

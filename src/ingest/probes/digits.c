@@ -59,23 +59,13 @@ void leat_digits_add(leat_digits *digits, const leat_text *time, int64_t time_us
     if (time_us > digits->last_us) digits->last_us = time_us;
 }
 
-static void keep_least(atomic_int_least64_t *at, int64_t value) {
-    int_least64_t old = atomic_load(at);
-    while (value < old && !atomic_compare_exchange_weak(at, &old, value)) continue;
-}
-
-static void keep_most(atomic_int_least64_t *at, int64_t value) {
-    int_least64_t old = atomic_load(at);
-    while (value > old && !atomic_compare_exchange_weak(at, &old, value)) continue;
-}
-
 void leat_digit_notes_add(leat_digit_notes *notes, const leat_digits *digits) {
     if (digits->timed > 0) atomic_fetch_add(&notes->timed, digits->timed);
     if (digits->rounded == 0) return;
     atomic_fetch_add(&notes->rounded, digits->rounded);
-    keep_least(&notes->finest_us, digits->finest_us);
-    keep_least(&notes->first_us, digits->first_us);
-    keep_most(&notes->last_us, digits->last_us);
+    leat_keep_least(&notes->finest_us, digits->finest_us);
+    leat_keep_least(&notes->first_us, digits->first_us);
+    leat_keep_most(&notes->last_us, digits->last_us);
 }
 
 leat_code leat_digit_notes_check(const leat_digit_notes *notes, const char *path,

@@ -19,6 +19,16 @@ typedef struct leat_digits {
 #define LEAT_DIGITS_NONE                                                                           \
     ((leat_digits){.finest_us = INT64_MAX, .first_us = INT64_MAX, .last_us = INT64_MIN})
 
+/* For what threads note of a file: the least, or the greatest, value so far. */
+static inline void leat_keep_least(atomic_int_least64_t *at, int64_t value) {
+    int_least64_t old = atomic_load(at);
+    while (value < old && !atomic_compare_exchange_weak(at, &old, value)) continue;
+}
+static inline void leat_keep_most(atomic_int_least64_t *at, int64_t value) {
+    int_least64_t old = atomic_load(at);
+    while (value > old && !atomic_compare_exchange_weak(at, &old, value)) continue;
+}
+
 /* The same of a file. */
 typedef struct leat_digit_notes {
     atomic_int_least64_t timed, rounded, finest_us, first_us, last_us;

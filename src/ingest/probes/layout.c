@@ -124,7 +124,7 @@ void leat_layout_remedy(const leat_input *input, const char *time, char out[LEAT
     const layout found = judge(&seen);
     if (found.words == NULL) return;
     const bool plain = input->coding == LEAT_CODING_NONE && !input->zip &&
-                       leat_advice_word(path, sizeof path, input->path);
+                       leat_shell_word(path, sizeof path, input->path);
     snprintf(out, LEAT_LAYOUT_BYTES, "%s; write one a line: jq -c '%s' %s > %s", found.words,
              found.filter, plain ? path : "FILE", plain ? "rows.ndjson" : "NEW");
 }

@@ -44,16 +44,6 @@ void leat_notes_destroy(leat_notes *notes) {
 
 /* ---- during the scan ---- */
 
-static void keep_least(atomic_int_least64_t *at, int64_t value) {
-    int_least64_t old = atomic_load(at);
-    while (value < old && !atomic_compare_exchange_weak(at, &old, value)) continue;
-}
-
-static void keep_most(atomic_int_least64_t *at, int64_t value) {
-    int_least64_t old = atomic_load(at);
-    while (value > old && !atomic_compare_exchange_weak(at, &old, value)) continue;
-}
-
 void leat_notes_add_batch(leat_notes *notes, int32_t file_index, const leat_batch_notes *batch) {
     if (notes == NULL) return;
     leat_file_notes *file = &notes->files[file_index];
@@ -62,9 +52,9 @@ void leat_notes_add_batch(leat_notes *notes, int32_t file_index, const leat_batc
     atomic_fetch_add(&file->fastest, batch->fastest);
     atomic_fetch_add(&file->whole, batch->whole);
     atomic_fetch_add(&file->slow, batch->slow);
-    keep_least(&file->first_us, batch->first_us);
-    keep_most(&file->last_us, batch->last_us);
-    keep_most(&file->last_row, batch->last_row);
+    leat_keep_least(&file->first_us, batch->first_us);
+    leat_keep_most(&file->last_us, batch->last_us);
+    leat_keep_most(&file->last_row, batch->last_row);
     if (batch->mapped > 0) atomic_fetch_add(&notes->mapped, batch->mapped);
 }
 
@@ -82,14 +72,14 @@ void leat_notes_add_rtts(leat_notes *notes, int32_t file_index, const leat_rtt_t
 void leat_notes_add_header(leat_notes *notes, int32_t file_index, int64_t row) {
     if (notes == NULL) return;
     atomic_fetch_add(&notes->files[file_index].headers, 1);
-    keep_least(&notes->files[file_index].header_row, row);
+    leat_keep_least(&notes->files[file_index].header_row, row);
 }
 
 void leat_notes_add_table(leat_notes *notes, int32_t file_index, int64_t row,
                           const leat_text *line) {
     if (notes == NULL) return;
     leat_notes_object *first = &notes->table;
-    keep_least(&notes->files[file_index].table_row, row);
+    leat_keep_least(&notes->files[file_index].table_row, row);
     pthread_mutex_lock(&notes->lock);
     if (leat_notes_take_first(first, file_index, row))
         snprintf(first->names, sizeof first->names, "%.*s", line->size_bytes, line->data);

@@ -22,19 +22,18 @@ bool leat_parquet_is_misread(const leat_parquet_column *column) {
 
 /* ---- quoting ---- */
 
-/* Whether a message shows the text as it is. */
-static bool is_printable(const char *text) {
-    for (const char *at = text; *at != 0; at++)
-        if ((uint8_t)*at < 0x20 || *at == 0x7f) return false;
-    return true;
+/* Whether a message shows the text as it is, and has room for it. */
+static bool is_shown(const char *text) {
+    char word[LEAT_MESSAGE_BYTES];
+    return leat_shell_word(word, sizeof word, text);
 }
 
-/* A word of a shell: in single quotes. */
+/* Of a text that is shown. */
 static leat_code add_word(leat_buf *out, const char *text, leat_error *err) {
-    LEAT_TRY(leat_buf_append(out, "'", 1, err));
-    for (const char *at = text; *at != 0; at++)
-        LEAT_TRY(leat_buf_append(out, *at == '\'' ? "'\\''" : at, *at == '\'' ? 4 : 1, err));
-    return leat_buf_append(out, "'", 1, err);
+    char word[LEAT_MESSAGE_BYTES];
+    const bool fits = leat_shell_word(word, sizeof word, text);
+    LEAT_ASSERT(fits);
+    return leat_buf_append(out, word, (int64_t)strlen(word), err);
 }
 
 /* SQL within double quotes of a shell. */
@@ -169,7 +168,7 @@ static leat_code add_line(leat_buf *out, const leat_parquet_column *column, cons
     const char *unit = "", *cast = misread ? cast_of(column, &unit) : NULL;
     change change = {0};
     leat_buf sql = {0};
-    if (!is_printable(column->name) || (misread ? cast == NULL : column->beside)) return LEAT_OK;
+    if (!is_shown(column->name) || (misread ? cast == NULL : column->beside)) return LEAT_OK;
     if (!misread && !change_of(column, &change)) return LEAT_OK;
     LEAT_TRY(leat_buf_printf(out, err, "; convert it%s%s%s: ", misread ? " with PyArrow" : "",
                              misread ? unit : change.unit,
@@ -198,7 +197,7 @@ static leat_code write_message(leat_buf *out, const leat_parquet_column *column,
 leat_code leat_parquet_refuse_type(const leat_parquet_column *column, const char *accepted,
                                    leat_error *err) {
     leat_buf out = {0};
-    const char *path = is_printable(column->path) ? column->path : "FILE";
+    const char *path = is_shown(column->path) ? column->path : "FILE";
     leat_code code = write_message(&out, column, accepted, path, err);
     if (code == LEAT_OK && out.size >= LEAT_MESSAGE_BYTES)
         code = write_message(&out, column, accepted, "FILE", err);

@@ -215,21 +215,9 @@ static void append(char *out, size_t out_bytes, const char *separator, const cha
     snprintf(out + used, out_bytes - used, "%s%.*s", used > 0 ? separator : "", (int)size, text);
 }
 
-/* Within quotes, a quote of a name is written as four characters. */
-static void quote(const char *text, char *out, size_t out_bytes) {
-    bool plain = strpbrk(text, " \t'\"\\`$&|;<>()[]{}*?!#~") == NULL;
-    snprintf(out, out_bytes, "--column %s", plain ? "" : "'");
-    for (const char *at = text; *at != 0; at++) {
-        size_t used = strlen(out);
-        if (*at == '\'' && !plain) snprintf(out + used, out_bytes - used, "'\\''");
-        else snprintf(out + used, out_bytes - used, "%c", *at);
-    }
-    size_t used = strlen(out);
-    if (!plain) snprintf(out + used, out_bytes - used, "'");
-}
-
 void leat_can_advise_column(const char *given, const char *item, char *out, size_t out_bytes) {
-    char text[LEAT_CAN_ADVICE_MAX / 2] = "", quoted[LEAT_CAN_ADVICE_MAX];
+    static const char option[] = "--column ";
+    char text[LEAT_CAN_ADVICE_MAX / 2] = "", word[LEAT_CAN_ADVICE_MAX];
     const size_t role = strcspn(item, "=") + 1;
     bool done = false;
     for (const char *at = given != NULL ? given : ""; *at != 0;) {
@@ -240,9 +228,10 @@ void leat_can_advise_column(const char *given, const char *item, char *out, size
         at += size + (at[size] != 0);
     }
     if (!done) append(text, sizeof text, ",", item, strlen(item));
-    quote(text, quoted, sizeof quoted);
-    bool fits = strlen(quoted) < out_bytes && strlen(text) + 1 < sizeof text;
-    snprintf(out, out_bytes, "%s%s", fits ? quoted : item, fits ? "" : " in --column");
+    bool fits = leat_shell_word(word, sizeof word, text) && strlen(text) + 1 < sizeof text &&
+                strlen(word) + sizeof option <= out_bytes;
+    if (fits) snprintf(out, out_bytes, "%s%s", option, word);
+    else snprintf(out, out_bytes, "%s in --column", item);
 }
 
 const char *leat_can_plain_columns(leat_can_format format, bool labelled) {
