@@ -157,8 +157,8 @@ static void write_counts(leat_cli *cli, const char *out, double train_ratio,
                  leat_things(b, result->rows[i], "row"),
                  leat_things(c, result->shards[i], "shard"));
     if (result->probes[1] == 0 && train_ratio < 1)
-        leat_out(cli,
-                 "        test is empty: all probes fell to train (--train-ratio 1 says so)\n");
+        leat_out(cli, "        test is empty: all probes were assigned to train (--train-ratio 1 "
+                      "states that)\n");
     if (result->overlap.mirrored > 0 || result->overlap.sources_shared > 0)
         leat_overlap_write(cli, &result->overlap, "shared  ", "        ");
     if (result->rows_split > 0)

@@ -80,11 +80,10 @@ const char *leat_can_reader_words(char text[LEAT_READER_WORDS_BYTES], const leat
     snprintf(number, sizeof number, "%d", LEAT_CAN_READER);
     text[0] = 0;
     if (reader != NULL && strcmp(reader, number) == 0) return text;
-    snprintf(
-        text, LEAT_READER_WORDS_BYTES,
-        "made by reading rules %.20s, of an earlier development version; leat ingest can makes "
-        "a new cache of its logs",
-        reader != NULL ? leat_plain(shown, reader) : "1");
+    snprintf(text, LEAT_READER_WORDS_BYTES,
+             "written with reading rules %.20s of a development version; leat ingest can makes "
+             "a new cache of its logs",
+             reader != NULL ? leat_plain(shown, reader) : "1");
     return text;
 }
 

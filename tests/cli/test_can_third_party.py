@@ -295,10 +295,10 @@ class Marks(Third):
             again = self.ingest(log, *SMALL, *NAMED, out=out)
             self.assertEqual((again["found"], again["cache"]), (False, result["cache"]))
             self.assertEqual(again["warnings"], [
-                f'"{older}" is a cache of the same logs that reading rules {reader} of '
-                "an earlier development version made; this is a new one beside it"])
+                f'"{older}" is a cache of the same logs, written with reading rules {reader} '
+                "of a development version; this is a new cache beside it"])
             self.assertTrue(self.ingest(log, *SMALL, *NAMED, out=out)["found"])
-            said = f"made by reading rules {reader}, of an earlier development version; leat " \
+            said = f"written with reading rules {reader} of a development version; leat " \
                    "ingest can makes a new cache of its logs"
             found = leat("inspect", older, "--verify", "--html", self.path(f"{reader}.html"),
                          status=0).stdout

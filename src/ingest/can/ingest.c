@@ -314,8 +314,8 @@ static void warn_older(leat_can_job *job) {
     char text[LEAT_PATH_BYTES + 160];
     if (job->folder.older_reader == 0) return;
     snprintf(text, sizeof text,
-             "\"%s\" is a cache of the same logs that reading rules %lld of an earlier development "
-             "version made; this is a new one beside it",
+             "\"%s\" is a cache of the same logs, written with reading rules %lld of a development "
+             "version; this is a new cache beside it",
              job->folder.older, (long long)job->folder.older_reader);
     leat_can_append_warning(job->result, text);
 }

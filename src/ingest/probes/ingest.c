@@ -60,7 +60,7 @@ static leat_code run_finished(leat_job *job, leat_error *err) {
         return leat_fail(
             err, LEAT_ERR_EXISTS,
             "the data set in \"%s\" is of these inputs and options, but was made by reading rules "
-            "%lld of another version; use --replace to make it again, or keep it as it is",
+            "%lld of another version; use --replace to rebuild it, or keep it as it is",
             job->folder.out, (long long)job->reader);
     LEAT_TRY(check_strict(job, err));
     if (job->options->verify) LEAT_TRY(leat_job_verify_contents(job, "the data set", err));
