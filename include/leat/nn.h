@@ -48,6 +48,16 @@ typedef struct leat_kernel_speeds {
 LEAT_API LEAT_MUST_CHECK leat_code leat_kernels_measure(const char *variant,
                                                         leat_kernel_speeds *out, leat_error *err);
 
+/* ---- Values --------------------------------------------------------------------------------- */
+
+/* What a model computes besides its weights, such as a part of its loss: lists of these name the
+ * numbers of a step, in their order, and end with an empty one. */
+typedef struct leat_value {
+    const char *name;  /* in files: "loss_d_images"; NULL ends a list */
+    const char *label; /* in tables and figures: "D, real" */
+    int better;        /* -1 if a lower one is better, 1 if a higher one is, 0 if neither */
+} leat_value;
+
 /* ---- DCGAN -------------------------------------------------------------------------------- */
 
 /*

@@ -62,6 +62,8 @@ LEAT_API const char *leat_train_warning_text(leat_train_warning_kind kind,
                                              const leat_train_warning *warning,
                                              char text[LEAT_WARNING_BYTES]);
 
+#define LEAT_STEP_VALUES_MAX 16 /* of a model, in a step */
+
 /* What a step has computed, and what was measured after it. */
 typedef struct leat_train_step {
     int64_t step, steps; /* this one, from 1 (0: before the first); the last one */

@@ -22,8 +22,8 @@ leat_code leat_coordinator_take(leat_coordinator *self, const leat_step_numbers 
                                     .loss_d_images = numbers->sums[0] / numbers->weight,
                                     .loss_d_fakes = numbers->sums[1] / numbers->weight,
                                     .loss_g = numbers->sums[2] / numbers->weight,
-                                    .norm_d = numbers->norm_d,
-                                    .norm_g = numbers->norm_g};
+                                    .norm_d = numbers->norms[0],
+                                    .norm_g = numbers->norms[1]};
     memcpy(self->taken.weights, self->weights_hash, sizeof self->taken.weights);
     memcpy(self->taken.state, self->state_hash, sizeof self->taken.state);
     return leat_coordinator_record_step(self, done - 1, err);

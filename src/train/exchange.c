@@ -181,7 +181,7 @@ static bool all_finite(const float *values, int64_t count) {
 bool leat_exchange_is_sound(const leat_exchange *exchange, const leat_unit *of, const char **what) {
     *what = NULL;
     for (int i = 0; i < LEAT_MODEL_SUMS; i++)
-        if (!isfinite(of->sums[i])) *what = leat_model_sum_name(i);
+        if (!isfinite(of->sums[i])) *what = leat_model_values()[i].name;
     if (!all_finite(of->statistics, exchange->statistics_count)) *what = "a statistic";
     if (!all_finite(of->gradient, exchange->model.parameters)) *what = "a gradient";
     return *what == NULL;

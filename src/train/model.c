@@ -28,9 +28,15 @@ leat_code leat_model_find(const char *name, leat_error *err) {
 
 int64_t leat_model_sample_bytes(void) { return LEAT_IMAGE_VALUES; }
 
-const char *leat_model_sum_name(int index) {
-    static const char *const names[LEAT_MODEL_SUMS] = {"loss_d_images", "loss_d_fakes", "loss_g"};
-    return names[index];
+const leat_value *leat_model_values(void) {
+    static const leat_value values[LEAT_MODEL_SUMS + LEAT_MODEL_NORMS + 1] = {
+        {"loss_d_images", "D, real", 0},
+        {"loss_d_fakes", "D, generated", 0},
+        {"loss_g", "G", 0},
+        {"norm_d", "D", 0},
+        {"norm_g", "G", 0},
+    };
+    return values;
 }
 
 static leat_dcgan_options dcgan_options(const leat_train_options *options) {

@@ -4,7 +4,7 @@
  *
  * A step of a model has one or two passes; the units of a pass are computed from the same weights,
  * added in order, and then the weights step. Sums of a unit are the sums over its images of the
- * parts of the loss, in the order of leat_model_sum_name.
+ * parts of the loss, in the order of leat_model_values.
  */
 #ifndef LEAT_TRAIN_MODEL_H
 #define LEAT_TRAIN_MODEL_H
@@ -14,6 +14,7 @@
 typedef struct leat_model leat_model;
 
 #define LEAT_MODEL_SUMS 3
+#define LEAT_MODEL_NORMS 2
 #define LEAT_MODEL_PASSES_MAX 2
 
 /* Samples, read one at a time from any thread of one caller. */
@@ -46,7 +47,9 @@ LEAT_MUST_CHECK leat_code leat_model_bytes(const leat_train_options *options, co
 int64_t leat_model_sample_bytes(void);
 const char *leat_model_name(void);
 LEAT_MUST_CHECK leat_code leat_model_find(const char *name, leat_error *err);
-const char *leat_model_sum_name(int index);
+/* The names of what a step has computed: its sums, as means over the samples, then the norms of
+ * mean gradients. */
+const leat_value *leat_model_values(void);
 
 typedef struct leat_model_sizes {
     int64_t parameters, generator; /* floats; G's are the first */

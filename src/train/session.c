@@ -301,8 +301,8 @@ leat_code leat_session_stepped(leat_session *session, const leat_step_numbers *n
         .loss_d_images = numbers->sums[0] / numbers->weight,
         .loss_d_fakes = numbers->sums[1] / numbers->weight,
         .loss_g = numbers->sums[2] / numbers->weight,
-        .norm_d = numbers->norm_d,
-        .norm_g = numbers->norm_g,
+        .norm_d = numbers->norms[0],
+        .norm_g = numbers->norms[1],
         .seconds = seconds,
     };
     step.epoch = (step.images - 1) / session->plan.samples;

@@ -134,6 +134,13 @@ void leat_trainer_hash(const leat_trainer *trainer, char hash[65]) {
     leat_sha256_hex(digest, hash);
 }
 
+int leat_step_values(const leat_step_numbers *numbers, double values[LEAT_STEP_VALUES_MAX]) {
+    int count = 0;
+    for (int i = 0; i < LEAT_MODEL_SUMS; i++) values[count++] = numbers->sums[i] / numbers->weight;
+    for (int i = 0; i < LEAT_MODEL_NORMS; i++) values[count++] = numbers->norms[i];
+    return count;
+}
+
 /* ---- Parts of a step ------------------------------------------------------------------------ */
 
 uint64_t leat_trainer_key(const leat_plan *plan, int64_t step, int64_t unit, int pass_index) {
@@ -195,16 +202,23 @@ static double norm_of(const float *values, int64_t count) {
 
 static leat_code check_finite(const leat_trainer *trainer, leat_error *err) {
     const leat_step_numbers *numbers = &trainer->numbers;
-    const char *what = NULL;
+    const leat_value *values = leat_model_values();
+    const char *of = "", *what = NULL;
+    for (int i = LEAT_MODEL_NORMS - 1; i >= 0; i--)
+        if (!isfinite(numbers->norms[i])) {
+            of = "the gradient of ";
+            what = values[LEAT_MODEL_SUMS + i].label;
+        }
     for (int i = LEAT_MODEL_SUMS - 1; i >= 0; i--)
-        if (!isfinite(numbers->sums[i])) what = leat_model_sum_name(i);
-    if (what == NULL && !isfinite(numbers->norm_d)) what = "the gradient of D";
-    if (what == NULL && !isfinite(numbers->norm_g)) what = "the gradient of G";
+        if (!isfinite(numbers->sums[i])) {
+            of = "";
+            what = values[i].name;
+        }
     if (what == NULL) return LEAT_OK;
     return leat_fail(err, LEAT_ERR_INPUT,
-                     "step %lld: %s is not finite: training has diverged; continue from an earlier "
-                     "checkpoint with another learning-rate",
-                     (long long)trainer->state.step + 1, what);
+                     "step %lld: %s%s is not finite: training has diverged; continue from an "
+                     "earlier checkpoint with another learning-rate",
+                     (long long)trainer->state.step + 1, of, what);
 }
 
 leat_code leat_trainer_end(leat_trainer *trainer, leat_step_numbers *numbers, leat_error *err) {
@@ -214,8 +228,9 @@ leat_code leat_trainer_end(leat_trainer *trainer, leat_step_numbers *numbers, le
     const float *sum = trainer->sum != NULL ? trainer->sum : trainer->unit.gradient;
     leat_step_numbers *of = &trainer->numbers;
     LEAT_ASSERT(trainer->added == trainer->plan.units);
-    if (pass != LEAT_DCGAN_D) of->norm_g = norm_of(sum, generator) / of->weight;
-    if (pass != LEAT_DCGAN_G) of->norm_d = norm_of(sum + generator, size - generator) / of->weight;
+    if (pass != LEAT_DCGAN_D) of->norms[1] = norm_of(sum, generator) / of->weight;
+    if (pass != LEAT_DCGAN_G)
+        of->norms[0] = norm_of(sum + generator, size - generator) / of->weight;
     LEAT_TRY(check_finite(trainer, err));
     LEAT_TRY(leat_model_step(trainer->model, pass, trainer->state.step, sum, of->weight,
                              trainer->state.parameters, trainer->state.first, trainer->state.second,

@@ -26,8 +26,10 @@ typedef struct leat_train_state {
 /* What the units of a step have computed. */
 typedef struct leat_step_numbers {
     double weight, sums[LEAT_MODEL_SUMS];
-    double norm_d, norm_g; /* of the mean gradients */
+    double norms[LEAT_MODEL_NORMS]; /* of the mean gradients */
 } leat_step_numbers;
+/* Those of leat_model_values; returns how many there are. */
+int leat_step_values(const leat_step_numbers *numbers, double values[LEAT_STEP_VALUES_MAX]);
 
 typedef struct leat_trainer leat_trainer;
 

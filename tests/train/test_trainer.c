@@ -277,8 +277,8 @@ static void norms_and_losses_are_of_the_mean(void **state) {
     for (int64_t i = 0; i < sizes.parameters; i++)
         norm[i < sizes.generator] += (double)sum[i] * sum[i] / 64; /* of 8 images */
     assert_ok(leat_trainer_step(trainer, &numbers, err));
-    assert_float_equal(numbers.norm_d, sqrt(norm[0]), 1e-9);
-    assert_float_equal(numbers.norm_g, sqrt(norm[1]), 1e-9);
+    assert_float_equal(numbers.norms[0], sqrt(norm[0]), 1e-9);
+    assert_float_equal(numbers.norms[1], sqrt(norm[1]), 1e-9);
     assert_true(numbers.weight == 8);
     for (int i = 0; i < 3; i++) assert_true(numbers.sums[i] == sums[i]);
     free(sum);
