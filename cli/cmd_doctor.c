@@ -4,6 +4,7 @@
 
 #include "crowd/crowd.h"
 #include "doctor/doctor.h"
+#include "leat/duckdb.h"
 #include "leat/ingest.h"
 #include "leat/load_can.h"
 

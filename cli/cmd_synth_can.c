@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "frame/cli.h"
-#include "leat/ingest.h"
+#include "leat/synth.h"
 
 /* The bit of the attack with this name; 0 if unknown. */
 static unsigned find_attack(const char *text, int size) {

@@ -1,6 +1,6 @@
 /* leat synth images: synthetic face portraits from a seed. */
 #include "frame/cli.h"
-#include "leat/ingest.h"
+#include "leat/synth.h"
 
 static void write_summary(leat_cli *cli, const char *out, const leat_synth_images_result *result) {
     char images[LEAT_WORDS_BYTES], bytes[LEAT_WORDS_BYTES], rate[LEAT_WORDS_BYTES];

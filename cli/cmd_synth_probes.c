@@ -1,6 +1,6 @@
 /* leat synth probes: realistic synthetic ping measurements of any size from a seed. */
 #include "frame/cli.h"
-#include "leat/ingest.h"
+#include "leat/synth.h"
 
 static void write_summary(leat_cli *cli, const char *out, const leat_synth_probes_result *result) {
     char rows[LEAT_WORDS_BYTES], probes[LEAT_WORDS_BYTES], largest[LEAT_WORDS_BYTES];

@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "frame/cli.h"
-#include "leat/ingest.h"
+#include "leat/duckdb.h"
 
 /* The library that reads Parquet, which is opened at run time: its version and place, or why it is
  * not available. */

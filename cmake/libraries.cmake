@@ -116,7 +116,7 @@ else()
   message(STATUS "leat: libpq not found: training on volunteers' machines left out (scripts/install.sh installs it)")
 endif()
 
-# DuckDB is opened at run time by one file of ingest; only its header is needed to build. A copy
+# DuckDB is opened at run time by one room, duckdb; only its header is needed to build. A copy
 # installed in the system comes first, then the one that scripts/install.sh fetched.
 find_path(LEAT_DUCKDB_INCLUDE duckdb.h)
 find_library(LEAT_DUCKDB_LIBRARY duckdb)
@@ -163,5 +163,7 @@ target_link_libraries(leat_libraries INTERFACE Threads::Threads ${CMAKE_DL_LIBS}
 set(LEAT_LIBRARIES_base ZSTD BROTLI SNAPPY LZ4 ZLIB XXHASH CRYPTO JANSSON YAML JPEG PNG WEBP ZIP BZIP2
     LZMA)
 set(LEAT_LIBRARIES_format ZSTD BROTLI SNAPPY LZ4 ZLIB XXHASH CRYPTO JANSSON JPEG PNG WEBP ZIP)
+set(LEAT_LIBRARIES_duckdb DUCKDB)
+set(LEAT_LIBRARIES_synth DUCKDB)
 set(LEAT_LIBRARIES_ingest ZLIB DUCKDB)
 set(LEAT_LIBRARIES_crowd PQ)

@@ -138,12 +138,16 @@ endfunction()
 # before the rooms that they use.
 set(LEAT_SUPPORT_fault ingest load format)
 set(LEAT_SUPPORT_ingest format)
+set(LEAT_SUPPORT_synth ingest format)
 set(LEAT_SUPPORT_load format)
 set(LEAT_SUPPORT_train format)
 set(LEAT_SUPPORT_crowd train format)
 set(LEAT_SUPPORT_fuzz ingest load format)
-# Rooms that a room does not see, but its tests do, to read the golden files with.
+# Rooms that a room does not see, but its tests do: to read the golden files with, for input, and for
+# what the support library of another room uses.
 set(LEAT_TESTS_SEE_nn format)
+set(LEAT_TESTS_SEE_ingest synth)
+set(LEAT_TESTS_SEE_synth ingest)
 add_library(tests_golden STATIC tests/golden_files.c)
 target_compile_definitions(tests_golden PRIVATE LEAT_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
 target_compile_options(tests_golden PRIVATE ${LEAT_TEST_FLAGS})

@@ -7,6 +7,7 @@
 
 #include "leat/base.h"
 #include "leat/crowd.h"
+#include "leat/duckdb.h"
 #include "leat/format.h"
 #include "leat/graph.h"
 #include "leat/ingest.h"
@@ -15,6 +16,7 @@
 #include "leat/load_images.h"
 #include "leat/nn.h"
 #include "leat/sample.h"
+#include "leat/synth.h"
 #include "leat/train.h"
 
 #endif

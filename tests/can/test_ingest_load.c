@@ -19,6 +19,7 @@
 #include "golden_files.h"
 #include "leat/ingest.h"
 #include "leat/load_can.h"
+#include "leat/synth.h"
 
 static char top[] = "/tmp/leat_can_XXXXXX";
 static char logs[64];

@@ -8,6 +8,7 @@
 #include "leat/ingest.h"
 #include "leat/load_can.h"
 #include "leat/load_images.h"
+#include "leat/synth.h"
 #include "leat/train.h"
 
 static void say(const char *command, const char *name, const char *value) {

@@ -6,7 +6,7 @@
 
 #include <stdatomic.h>
 
-#include "ingest/duckdb_api.h"
+#include "duckdb/api.h"
 #include "ingest/source.h"
 #include "sweep.h"
 

@@ -13,7 +13,7 @@
 #include <cmocka.h>
 
 #include "base/file.h"
-#include "leat/ingest.h"
+#include "leat/synth.h"
 #include "points.h"
 
 #define POINTS_MAX 2000

@@ -7,7 +7,7 @@
 #include "ingest/ingest_support.h"
 
 #include "image_libraries.h"
-#include "leat/ingest.h"
+#include "leat/synth.h"
 #include "points.h"
 
 #define POINTS_MAX 2000

@@ -10,7 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "ingest/duckdb_api.h"
+#include "duckdb/api.h"
 
 #define HEADER "event_time,src_addr,dst_addr,rtt\n"
 #define JSON(second)                                                                               \

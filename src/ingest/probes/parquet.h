@@ -2,7 +2,7 @@
 #ifndef LEAT_INGEST_PROBES_PARQUET_H
 #define LEAT_INGEST_PROBES_PARQUET_H
 
-#include "ingest/duckdb_api.h"
+#include "duckdb/api.h"
 #include "ingest/probes/source_parts.h"
 
 #if LEAT_HAVE_DUCKDB

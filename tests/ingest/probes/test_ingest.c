@@ -7,6 +7,9 @@
 
 #include <unistd.h>
 
+#include "leat/duckdb.h"
+#include "leat/synth.h"
+
 static const core_shape base = {.seed = 21,
                                 .rows = 12000,
                                 .sources = 400,

@@ -5,9 +5,9 @@
 
 #include <sys/stat.h>
 
-#include "ingest/duckdb_api.h"
+#include "duckdb/api.h"
 #include "ingest/probes/parquet.h"
-#include "leat/ingest.h"
+#include "leat/duckdb.h"
 
 #if LEAT_HAVE_DUCKDB
 

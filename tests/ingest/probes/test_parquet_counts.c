@@ -5,7 +5,7 @@
 
 #include <sys/stat.h>
 
-#include "ingest/duckdb_api.h"
+#include "duckdb/api.h"
 
 #if LEAT_HAVE_DUCKDB
 

@@ -15,7 +15,7 @@
 
 #include "base/rng.h"
 #include "base/thread.h"
-#include "ingest/synth/can.h"
+#include "synth/can/can.h"
 
 #define START_US INT64_C(1751349600000000) /* 2025-07-01T06:00:00Z */
 #define PART_LEAST 100                     /* frames */

@@ -1,13 +1,13 @@
 /*
- * Opens DuckDB at run time, from the first place that can be trusted and loaded (duckdb_place.c).
+ * Opens DuckDB at run time, from the first place that can be trusted and loaded (place.c).
  */
-#include "ingest/duckdb_api.h"
+#include "duckdb/api.h"
 
 #include <stdio.h>
 #include <string.h>
 
-#include "ingest/duckdb_place.h"
-#include "leat/ingest.h"
+#include "duckdb/place.h"
+#include "leat/duckdb.h"
 
 #if LEAT_HAVE_DUCKDB
 

@@ -1,5 +1,5 @@
 /* Writing and publishing synthetic data: see output.h. */
-#include "ingest/synth/output.h"
+#include "synth/output.h"
 
 #include <stdio.h>
 #include <string.h>

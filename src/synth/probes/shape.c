@@ -7,7 +7,7 @@
  */
 #include <math.h>
 
-#include "ingest/synth/probes.h"
+#include "synth/probes/probes.h"
 
 #define SHAPE_HALVINGS 100
 

@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "base/rng.h"
-#include "ingest/synth/probes.h"
+#include "synth/probes/probes.h"
 
 /* Streams of random numbers; for results and pairs a number or an anchor is added. */
 #define STREAM_FEISTEL 1 /* and the three after it */

@@ -6,7 +6,7 @@
 #include <math.h>
 
 #include "base/rng.h"
-#include "ingest/synth/images.h"
+#include "synth/images/images.h"
 
 #define STREAM UINT64_C(0x696d616765) /* of pictures, among all that use a seed */
 

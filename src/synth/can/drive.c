@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "base/rng.h"
-#include "ingest/synth/can.h"
+#include "synth/can/can.h"
 
 #define BIN_BITS 8
 #define BIN_COUNT 8192 /* two seconds: more than the longest period and its jitter */

@@ -2,7 +2,7 @@
 #include <math.h>
 
 #include "base/rng.h"
-#include "ingest/synth/images.h"
+#include "synth/images/images.h"
 
 enum { WIDTH = LEAT_PORTRAIT_WIDTH, HEIGHT = LEAT_PORTRAIT_HEIGHT };
 

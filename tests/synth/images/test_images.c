@@ -10,8 +10,8 @@
 #include "image_libraries.h"
 #include "ingest/core_support.h"
 #include "ingest/ingest_support.h"
-#include "ingest/synth/images.h"
-#include "leat/ingest.h"
+#include "leat/synth.h"
+#include "synth/images/images.h"
 
 enum { PIXELS = LEAT_PORTRAIT_WIDTH * LEAT_PORTRAIT_HEIGHT * 3 };
 

@@ -2,9 +2,9 @@
  * Synthetic vehicles and their drives: payloads are laid out as promised, a drive looks like a log,
  * and each attack does what its name says and is labelled.
  */
-#include "core_support.h"
+#include "ingest/core_support.h"
 
-#include "ingest/synth/can.h"
+#include "synth/can/can.h"
 
 static void assert_between(const char *what, double value, double least, double most) {
     if (!(value >= least && value <= most))

@@ -28,13 +28,13 @@
  * Only operations that IEEE 754 rounds correctly (+ - * / sqrt) are used, so the bytes are the same
  * on every machine.
  */
-#ifndef LEAT_INGEST_SYNTH_PROBES_H
-#define LEAT_INGEST_SYNTH_PROBES_H
+#ifndef LEAT_SYNTH_PROBES_H
+#define LEAT_SYNTH_PROBES_H
 
 #include "base/address.h"
 #include "base/mem.h"
 #include "base/ticker.h"
-#include "leat/ingest.h"
+#include "leat/synth.h"
 
 #define LEAT_SYNTH_START_US INT64_C(1751328000000000) /* 2025-07-01T00:00:00Z */
 #define LEAT_SYNTH_END_US INT64_C(1785542400000000)   /* 2026-08-01T00:00:00Z */

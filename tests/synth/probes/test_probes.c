@@ -15,7 +15,7 @@
 
 #include "base/file.h"
 #include "base/hash.h"
-#include "ingest/synth/probes.h"
+#include "synth/probes/probes.h"
 
 #define MINUTE_US INT64_C(60000000)
 

@@ -7,8 +7,8 @@
 
 #include "base/pool.h"
 #include "base/sink.h"
-#include "ingest/synth/output.h"
-#include "ingest/synth/probes.h"
+#include "synth/output.h"
+#include "synth/probes/probes.h"
 
 #define SYNTH_MEASUREMENTS_PER_PROBE 235
 #define SYNTH_FILES_MAX 100000

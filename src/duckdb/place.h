@@ -3,8 +3,8 @@
  * tree, unless leat itself runs from there, and never from a place writable by anyone who could not
  * have replaced leat itself.
  */
-#ifndef LEAT_INGEST_DUCKDB_PLACE_H
-#define LEAT_INGEST_DUCKDB_PLACE_H
+#ifndef LEAT_DUCKDB_PLACE_H
+#define LEAT_DUCKDB_PLACE_H
 
 #include "base/error.h"
 #include "base/file.h"

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 
 #include "base/rng.h"
-#include "ingest/synth/probes.h"
+#include "synth/probes/probes.h"
 
 #define STREAM_LANE 21
 

@@ -7,7 +7,7 @@
  * folders of leat and the library are not checked. The target of a link must pass the same checks
  * as the link, and the target is what is opened: nobody else can exchange it in between.
  */
-#include "ingest/duckdb_place.h"
+#include "duckdb/place.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -22,11 +22,11 @@
  * Only integers, and operations that IEEE 754 rounds correctly (+ - * /), are used, so the bytes
  * are the same on every machine.
  */
-#ifndef LEAT_INGEST_SYNTH_CAN_H
-#define LEAT_INGEST_SYNTH_CAN_H
+#ifndef LEAT_SYNTH_CAN_H
+#define LEAT_SYNTH_CAN_H
 
 #include "base/mem.h"
-#include "leat/ingest.h"
+#include "leat/synth.h"
 
 #define LEAT_SYNTH_CAN_MESSAGES_MAX 64 /* a set of messages is one word */
 #define LEAT_SYNTH_CAN_FIELDS 4
@@ -86,7 +86,7 @@ void leat_synth_can_state_init(leat_synth_can_state *state, uint64_t key);
 #define LEAT_SYNTH_CAN_STEP_US 10240
 void leat_synth_can_state_step(leat_synth_can_state *state, uint64_t key);
 
-/* ---- A drive (can_drive.c) ---- */
+/* ---- A drive (drive.c) ---- */
 
 typedef struct leat_synth_can_frame {
     int64_t time_us;
@@ -121,7 +121,7 @@ void leat_synth_can_drive_next(leat_synth_can_drive *drive, leat_synth_can_frame
 const leat_synth_can_interval *leat_synth_can_drive_intervals(const leat_synth_can_drive *drive,
                                                               int64_t *count);
 
-/* ---- All files (can_plan.c) ---- */
+/* ---- All files (plan.c) ---- */
 
 #define LEAT_SYNTH_CAN_VEHICLES_MAX 1000
 #define LEAT_SYNTH_CAN_FRAMES_MAX INT64_C(10000000000)

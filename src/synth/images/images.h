@@ -3,8 +3,8 @@
  * of the seed and its number. All arithmetic is +, -, *, / and square roots in single precision, in
  * a fixed order, which every machine rounds alike, so the pixels are the same everywhere.
  */
-#ifndef LEAT_INGEST_SYNTH_IMAGES_H
-#define LEAT_INGEST_SYNTH_IMAGES_H
+#ifndef LEAT_SYNTH_IMAGES_H
+#define LEAT_SYNTH_IMAGES_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -28,7 +28,7 @@ typedef struct leat_canvas {
     uint64_t grain;            /* key of the noise */
 } leat_canvas;
 
-/* images_paint.c */
+/* paint.c */
 
 typedef struct leat_ellipse {
     float x, y, rx, ry; /* in the head's frame */
@@ -62,7 +62,7 @@ void leat_canvas_head(leat_canvas *canvas, const leat_ellipse *head, float chin,
 /* Rounds all pixels, with some noise. */
 void leat_canvas_finish(const leat_canvas *canvas, float noise, uint8_t *rgb);
 
-/* images_portrait.c */
+/* portrait.c */
 
 /* Picture number `index` of a seed: height * width * 3 bytes. */
 void leat_portrait_draw(uint64_t seed, int64_t index, leat_canvas *canvas, uint8_t *rgb);

@@ -9,8 +9,8 @@
  */
 #include <stdio.h>
 
-#include "ingest/duckdb_api.h"
-#include "ingest/synth/probes.h"
+#include "duckdb/api.h"
+#include "synth/probes/probes.h"
 
 #if LEAT_HAVE_DUCKDB
 

@@ -3,8 +3,8 @@
  * file or a folder is written next to its final place under a temporary name (leat_path_draft) and
  * renamed when the last byte is on disk.
  */
-#ifndef LEAT_INGEST_SYNTH_OUTPUT_H
-#define LEAT_INGEST_SYNTH_OUTPUT_H
+#ifndef LEAT_SYNTH_OUTPUT_H
+#define LEAT_SYNTH_OUTPUT_H
 
 #include "base/file.h"
 #include "base/ticker.h"

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/rng.h"
-#include "ingest/synth/can.h"
+#include "synth/can/can.h"
 
 #define DRIFT_MOST 100 /* of a control unit's clock, parts per million */
 #define CONTROL_UNITS 8

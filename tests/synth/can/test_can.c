@@ -3,11 +3,11 @@
  * say, the bytes do not depend on threads, and the folder appears whole or not at all.
  */
 /* TSan: logs written by several threads. */
-#include "core_support.h"
+#include "ingest/core_support.h"
 
 #include "base/file.h"
 #include "base/hash.h"
-#include "ingest/synth/can.h"
+#include "synth/can/can.h"
 
 static void assert_between(const char *what, double value, double least, double most) {
     if (!(value >= least && value <= most))

@@ -10,9 +10,9 @@
 #include "base/pool.h"
 #include "format/image/image.h"
 #include "format/zip/zip.h"
-#include "ingest/synth/images.h"
-#include "ingest/synth/output.h"
-#include "leat/ingest.h"
+#include "leat/synth.h"
+#include "synth/images/images.h"
+#include "synth/output.h"
 
 #define WHAT "synthetic images"
 enum { QUALITY = 90, NAME_BYTES = 32, DIGITS_MIN = 6, DIGITS_MAX = 10 };

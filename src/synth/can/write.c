@@ -10,8 +10,8 @@
 
 #include "base/pool.h"
 #include "base/sink.h"
-#include "ingest/synth/can.h"
-#include "ingest/synth/output.h"
+#include "synth/can/can.h"
+#include "synth/output.h"
 
 #define LINE_BYTES 64 /* the longest line has 46 */
 #define STAGED_BYTES 8192

@@ -2,8 +2,8 @@
  * The interface to DuckDB, which reads Parquet. Its library is opened with the first Parquet file,
  * so that leat runs without it; only the functions of this table are used.
  */
-#ifndef LEAT_INGEST_DUCKDB_API_H
-#define LEAT_INGEST_DUCKDB_API_H
+#ifndef LEAT_DUCKDB_API_H
+#define LEAT_DUCKDB_API_H
 
 #include "base/error.h"
 
@@ -71,7 +71,7 @@ typedef struct leat_duckdb_api {
 
 /*
  * Opens the library: next to leat itself, in leat/ of the folder of installed libraries, then in
- * the system's library path (ingest/duckdb_place.h). LEAT_ERR_UNSUPPORTED names these places, or
+ * the system's library path (duckdb/place.h). LEAT_ERR_UNSUPPORTED names these places, or
  * why a library there is not used, and the remedy.
  */
 LEAT_MUST_CHECK leat_code leat_duckdb_api_open(leat_duckdb_api *api, leat_error *err);
