@@ -1,8 +1,8 @@
 /* leat synth can: logs of synthetic vehicles, with attacks, from a seed. */
 #include <string.h>
 
-#include "frame/cli.h"
 #include "leat/synth.h"
+#include "synth/synth.h"
 
 /* The bit of the attack with this name; 0 if unknown. */
 static unsigned find_attack(const char *text, int size) {
@@ -33,11 +33,27 @@ static int read_attacks(leat_cli *cli, leat_synth_can_options *options) {
     }
 }
 
-static void write_summary(leat_cli *cli, const char *out, const leat_synth_can_result *result) {
+typedef struct can_job {
+    leat_synth_can_options options;
+    leat_synth_can_result result;
+} can_job;
+
+static int read_options(leat_cli *cli, void *of) {
+    can_job *job = of;
+    job->options.vehicles = leat_cli_int(cli, "vehicles");
+    job->options.frames = leat_cli_int(cli, "frames");
+    return read_attacks(cli, &job->options);
+}
+
+static leat_code make(const char *out, void *of, leat_error *err) {
+    can_job *job = of;
+    return leat_synth_can(out, &job->options, &job->result, err);
+}
+
+static void tell(leat_cli *cli, const char *out, const void *of) {
+    const leat_synth_can_result *result = &((const can_job *)of)->result;
     char frames[LEAT_WORDS_BYTES], attacks[LEAT_WORDS_BYTES], intervals[LEAT_WORDS_BYTES];
-    char bytes[LEAT_WORDS_BYTES], rate[LEAT_WORDS_BYTES], time[LEAT_WORDS_BYTES];
-    char peak[LEAT_WORDS_BYTES];
-    double per_second = (double)result->frames / (result->seconds > 0 ? result->seconds : 1);
+    char bytes[LEAT_WORDS_BYTES];
     leat_out(cli, "wrote %s frames of %lld %s", leat_words_count(frames, result->frames),
              (long long)result->vehicles, result->vehicles == 1 ? "vehicle" : "vehicles");
     if (result->held_out > 0) leat_out(cli, " (%lld in tests only)", (long long)result->held_out);
@@ -48,51 +64,24 @@ static void write_summary(leat_cli *cli, const char *out, const leat_synth_can_r
     leat_out_name(cli, out);
     leat_out(cli, ": %lld files, %s\n", (long long)result->files,
              leat_words_bytes(bytes, result->bytes_written));
-    leat_out(cli, "in %s: %s frames/s, peak memory %s\n", leat_words_seconds(time, result->seconds),
-             leat_words_rate(rate, per_second), leat_words_bytes(peak, result->memory_peak_bytes));
 }
 
-typedef struct json_source {
-    const char *out;
-    const leat_synth_can_result *result;
-} json_source;
-
-static void json_members(leat_json *json, const void *of) {
-    const json_source *source = of;
-    const leat_synth_can_result *result = source->result;
-    leat_json_member_string(json, "out", source->out);
+static void members(leat_json *json, const void *of) {
+    const leat_synth_can_result *result = &((const can_job *)of)->result;
     leat_json_member_int(json, "frames", result->frames);
     leat_json_member_int(json, "attack_frames", result->attack_frames);
     leat_json_member_int(json, "vehicles", result->vehicles);
     leat_json_member_int(json, "held_out", result->held_out);
     leat_json_member_int(json, "files", result->files);
     leat_json_member_int(json, "intervals", result->intervals);
-    leat_json_member_int(json, "bytes_written", result->bytes_written);
-    leat_json_member_int(json, "memory_peak_bytes", result->memory_peak_bytes);
-    leat_json_member_double(json, "seconds", result->seconds);
 }
 
+static const leat_synth_kind kind = {read_options, make, tell, members};
+
 static int run_synth_can(leat_cli *cli) {
-    leat_synth_can_options options = leat_synth_can_options_default();
-    leat_synth_can_result result;
-    leat_error err = {0};
-    const char *out = leat_cli_text(cli, "output");
-    options.vehicles = leat_cli_int(cli, "vehicles");
-    options.frames = leat_cli_int(cli, "frames");
-    options.seed = (uint64_t)leat_cli_int(cli, "seed");
-    options.replace = leat_cli_flag(cli, "replace");
-    options.progress = leat_cli_progress;
-    options.progress_user = cli;
-    if (leat_cli_given(cli, "threads")) options.threads = (int)leat_cli_int(cli, "threads");
-    int status = read_attacks(cli, &options);
-    if (status != 0) return status;
-    leat_cli_cancellable(cli);
-    if (leat_synth_can(out, &options, &result, &err) != LEAT_OK) return leat_cli_fail(cli, &err);
-    leat_cli_progress_end(cli);
-    json_source source = {out, &result};
-    if (leat_cli_flag(cli, "json")) return leat_out_object(cli, json_members, &source);
-    write_summary(cli, out, &result);
-    return 0;
+    can_job job = {.options = leat_synth_can_options_default()};
+    const leat_synth_common common = LEAT_SYNTH_COMMON(&job, frames);
+    return leat_synth_run(cli, &kind, &common, &job);
 }
 
 static const leat_cli_option options[] = {
@@ -122,21 +111,9 @@ static const leat_cli_option options[] = {
      .own.value = "LIST",
      .own.help = "attacks to include, separated by commas",
      .preset = "dos,fuzzing,replay,spoof,suppress"},
-    {.own.name = "seed",
-     .own.kind = LEAT_SETTING_INT,
-     .own.value = "S",
-     .own.max = INT64_MAX,
-     .own.help = "seed of the vehicles; the same seed gives the same bytes",
-     .preset = "0"},
-    {.own.name = "threads",
-     .own.kind = LEAT_SETTING_INT,
-     .own.min = 1,
-     .own.max = 256,
-     .own.usually = "one per processor",
-     .own.help = "number of files to write at once"},
-    {.own.name = "replace",
-     .own.kind = LEAT_SETTING_FLAG,
-     .own.help = "replace the output of an earlier run"},
+    LEAT_SYNTH_OPTION_SEED("seed of the vehicles; the same seed gives the same bytes"),
+    LEAT_SYNTH_OPTION_THREADS("number of files to write at once"),
+    LEAT_SYNTH_OPTION_REPLACE,
     LEAT_CLI_OPTION_JSON,
     {0},
 };

@@ -1,51 +1,42 @@
 /* leat synth images: synthetic face portraits from a seed. */
-#include "frame/cli.h"
 #include "leat/synth.h"
+#include "synth/synth.h"
 
-static void write_summary(leat_cli *cli, const char *out, const leat_synth_images_result *result) {
-    char images[LEAT_WORDS_BYTES], bytes[LEAT_WORDS_BYTES], rate[LEAT_WORDS_BYTES];
-    char time[LEAT_WORDS_BYTES], peak[LEAT_WORDS_BYTES];
-    double per_second = (double)result->images / (result->seconds > 0 ? result->seconds : 1);
+typedef struct images_job {
+    leat_synth_images_options options;
+    leat_synth_images_result result;
+} images_job;
+
+static int read_options(leat_cli *cli, void *of) {
+    images_job *job = of;
+    job->options.count = leat_cli_int(cli, "count");
+    return 0;
+}
+
+static leat_code make(const char *out, void *of, leat_error *err) {
+    images_job *job = of;
+    return leat_synth_images(out, &job->options, &job->result, err);
+}
+
+static void tell(leat_cli *cli, const char *out, const void *of) {
+    const leat_synth_images_result *result = &((const images_job *)of)->result;
+    char images[LEAT_WORDS_BYTES], bytes[LEAT_WORDS_BYTES];
     leat_out(cli, "wrote %s to ", leat_things(images, result->images, "image"));
     leat_out_name(cli, out);
     leat_out(cli, ": %s\n", leat_words_bytes(bytes, result->bytes_written));
-    leat_out(cli, "in %s: %s images/s, peak memory %s\n", leat_words_seconds(time, result->seconds),
-             leat_words_rate(rate, per_second), leat_words_bytes(peak, result->memory_peak_bytes));
 }
 
-typedef struct json_source {
-    const char *out;
-    const leat_synth_images_result *result;
-} json_source;
-
-static void json_members(leat_json *json, const void *of) {
-    const json_source *source = of;
-    const leat_synth_images_result *result = source->result;
-    leat_json_member_string(json, "out", source->out);
+static void members(leat_json *json, const void *of) {
+    const leat_synth_images_result *result = &((const images_job *)of)->result;
     leat_json_member_int(json, "images", result->images);
-    leat_json_member_int(json, "bytes_written", result->bytes_written);
-    leat_json_member_int(json, "memory_peak_bytes", result->memory_peak_bytes);
-    leat_json_member_double(json, "seconds", result->seconds);
 }
+
+static const leat_synth_kind kind = {read_options, make, tell, members};
 
 static int run_synth_images(leat_cli *cli) {
-    leat_synth_images_options options = leat_synth_images_options_default();
-    leat_synth_images_result result;
-    leat_error err = {0};
-    const char *out = leat_cli_text(cli, "output");
-    options.count = leat_cli_int(cli, "count");
-    options.seed = (uint64_t)leat_cli_int(cli, "seed");
-    options.replace = leat_cli_flag(cli, "replace");
-    options.progress = leat_cli_progress;
-    options.progress_user = cli;
-    if (leat_cli_given(cli, "threads")) options.threads = (int)leat_cli_int(cli, "threads");
-    leat_cli_cancellable(cli);
-    if (leat_synth_images(out, &options, &result, &err) != LEAT_OK) return leat_cli_fail(cli, &err);
-    leat_cli_progress_end(cli);
-    const json_source source = {out, &result};
-    if (leat_cli_flag(cli, "json")) return leat_out_object(cli, json_members, &source);
-    write_summary(cli, out, &result);
-    return 0;
+    images_job job = {.options = leat_synth_images_options_default()};
+    const leat_synth_common common = LEAT_SYNTH_COMMON(&job, images);
+    return leat_synth_run(cli, &kind, &common, &job);
 }
 
 static const leat_cli_option options[] = {
@@ -62,21 +53,9 @@ static const leat_cli_option options[] = {
      .own.help = "folder to create, or zip archive to write",
      .letter = 'o',
      .required = true},
-    {.own.name = "seed",
-     .own.kind = LEAT_SETTING_INT,
-     .own.value = "S",
-     .own.max = INT64_MAX,
-     .own.help = "seed of the images; the same seed gives the same images",
-     .preset = "0"},
-    {.own.name = "threads",
-     .own.kind = LEAT_SETTING_INT,
-     .own.min = 1,
-     .own.max = 256,
-     .own.usually = "one per processor",
-     .own.help = "number of images to draw at once"},
-    {.own.name = "replace",
-     .own.kind = LEAT_SETTING_FLAG,
-     .own.help = "replace the output of an earlier run"},
+    LEAT_SYNTH_OPTION_SEED("seed of the images; the same seed gives the same images"),
+    LEAT_SYNTH_OPTION_THREADS("number of images to draw at once"),
+    LEAT_SYNTH_OPTION_REPLACE,
     LEAT_CLI_OPTION_JSON,
     {0},
 };

@@ -1,12 +1,33 @@
 /* leat synth probes: realistic synthetic ping measurements of any size from a seed. */
-#include "frame/cli.h"
 #include "leat/synth.h"
+#include "synth/synth.h"
 
-static void write_summary(leat_cli *cli, const char *out, const leat_synth_probes_result *result) {
+typedef struct probes_job {
+    leat_synth_probes_options options;
+    leat_synth_probes_result result;
+} probes_job;
+
+static int read_options(leat_cli *cli, void *of) {
+    leat_synth_probes_options *options = &((probes_job *)of)->options;
+    options->measurements = leat_cli_int(cli, "measurements");
+    options->probes = leat_cli_int(cli, "probes");
+    options->memory_bytes = leat_cli_int(cli, "memory");
+    options->rows_per_file = leat_cli_int(cli, "rows-per-file");
+    if (options->probes > options->measurements)
+        return leat_cli_usage(cli, "--probes %lld: more probes than measurements (%lld)",
+                              (long long)options->probes, (long long)options->measurements);
+    return 0;
+}
+
+static leat_code make(const char *out, void *of, leat_error *err) {
+    probes_job *job = of;
+    return leat_synth_probes(out, &job->options, &job->result, err);
+}
+
+static void tell(leat_cli *cli, const char *out, const void *of) {
+    const leat_synth_probes_result *result = &((const probes_job *)of)->result;
     char rows[LEAT_WORDS_BYTES], probes[LEAT_WORDS_BYTES], largest[LEAT_WORDS_BYTES];
-    char bytes[LEAT_WORDS_BYTES], rate[LEAT_WORDS_BYTES], time[LEAT_WORDS_BYTES];
-    char peak[LEAT_WORDS_BYTES];
-    double per_second = (double)result->measurements / (result->seconds > 0 ? result->seconds : 1);
+    char bytes[LEAT_WORDS_BYTES];
     leat_out(cli, "wrote %s measurements of %s probes (the largest has %s)\n",
              leat_words_count(rows, result->measurements), leat_words_count(probes, result->probes),
              leat_words_count(largest, result->largest_probe));
@@ -14,53 +35,22 @@ static void write_summary(leat_cli *cli, const char *out, const leat_synth_probe
     leat_out_name(cli, out);
     leat_out(cli, ": %lld %s, %s\n", (long long)result->files,
              result->files == 1 ? "file" : "files", leat_words_bytes(bytes, result->bytes_written));
-    leat_out(cli, "in %s: %s measurements/s, peak memory %s\n",
-             leat_words_seconds(time, result->seconds), leat_words_rate(rate, per_second),
-             leat_words_bytes(peak, result->memory_peak_bytes));
 }
 
-typedef struct json_source {
-    const char *out;
-    const leat_synth_probes_result *result;
-} json_source;
-
-static void json_members(leat_json *json, const void *of) {
-    const json_source *source = of;
-    const leat_synth_probes_result *result = source->result;
-    leat_json_member_string(json, "out", source->out);
+static void members(leat_json *json, const void *of) {
+    const leat_synth_probes_result *result = &((const probes_job *)of)->result;
     leat_json_member_int(json, "measurements", result->measurements);
     leat_json_member_int(json, "probes", result->probes);
     leat_json_member_int(json, "largest_probe", result->largest_probe);
     leat_json_member_int(json, "files", result->files);
-    leat_json_member_int(json, "bytes_written", result->bytes_written);
-    leat_json_member_int(json, "memory_peak_bytes", result->memory_peak_bytes);
-    leat_json_member_double(json, "seconds", result->seconds);
 }
 
+static const leat_synth_kind kind = {read_options, make, tell, members};
+
 static int run_synth_probes(leat_cli *cli) {
-    leat_synth_probes_options options = leat_synth_probes_options_default();
-    leat_synth_probes_result result;
-    leat_error err = {0};
-    const char *out = leat_cli_text(cli, "output");
-    options.measurements = leat_cli_int(cli, "measurements");
-    options.probes = leat_cli_int(cli, "probes");
-    options.seed = (uint64_t)leat_cli_int(cli, "seed");
-    options.memory_bytes = leat_cli_int(cli, "memory");
-    options.rows_per_file = leat_cli_int(cli, "rows-per-file");
-    options.replace = leat_cli_flag(cli, "replace");
-    options.progress = leat_cli_progress;
-    options.progress_user = cli;
-    if (leat_cli_given(cli, "threads")) options.threads = (int)leat_cli_int(cli, "threads");
-    if (options.probes > options.measurements)
-        return leat_cli_usage(cli, "--probes %lld: more probes than measurements (%lld)",
-                              (long long)options.probes, (long long)options.measurements);
-    leat_cli_cancellable(cli);
-    if (leat_synth_probes(out, &options, &result, &err) != LEAT_OK) return leat_cli_fail(cli, &err);
-    leat_cli_progress_end(cli);
-    json_source source = {out, &result};
-    if (leat_cli_flag(cli, "json")) return leat_out_object(cli, json_members, &source);
-    write_summary(cli, out, &result);
-    return 0;
+    probes_job job = {.options = leat_synth_probes_options_default()};
+    const leat_synth_common common = LEAT_SYNTH_COMMON(&job, measurements);
+    return leat_synth_run(cli, &kind, &common, &job);
 }
 
 static const leat_cli_option options[] = {
@@ -84,33 +74,21 @@ static const leat_cli_option options[] = {
      .own.usually = "one per 235 measurements",
      .own.help = "number of probes",
      .letter = 'p'},
-    {.own.name = "seed",
-     .own.kind = LEAT_SETTING_INT,
-     .own.value = "S",
-     .own.max = INT64_MAX,
-     .own.help = "seed of the measurements; the same seed gives the same bytes",
-     .preset = "0"},
+    LEAT_SYNTH_OPTION_SEED("seed of the measurements; the same seed gives the same bytes"),
     {.own.name = "rows-per-file",
      .own.kind = LEAT_SETTING_INT,
      .own.min = 1,
      .own.max = INT64_MAX,
      .own.help = "measurements per file in a folder",
      .preset = "10000000"},
-    {.own.name = "threads",
-     .own.kind = LEAT_SETTING_INT,
-     .own.min = 1,
-     .own.max = 256,
-     .own.usually = "one per processor",
-     .own.help = "number of files to write at once in a folder"},
+    LEAT_SYNTH_OPTION_THREADS("number of files to write at once in a folder"),
     {.own.name = "memory",
      .own.kind = LEAT_SETTING_SIZE,
      .own.min = INT64_C(134217728),
      .own.max = INT64_MAX,
      .own.help = "memory limit; fewer files are written at once if necessary",
      .preset = "512M"},
-    {.own.name = "replace",
-     .own.kind = LEAT_SETTING_FLAG,
-     .own.help = "replace the output of an earlier run"},
+    LEAT_SYNTH_OPTION_REPLACE,
     LEAT_CLI_OPTION_JSON,
     {0},
 };
