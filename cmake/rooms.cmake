@@ -34,18 +34,33 @@ if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|amd64|AMD64")
   set_property(SOURCE src/nn/kernels/avx512.c APPEND PROPERTY COMPILE_OPTIONS -mavx512f -mfma)
 endif()
 
-# A text file of a room as a C string: src/crowd/schema.sql becomes crowd/schema.sql.h in the build
-# folder, with the initializer of an array of characters.
-function(leat_embed path)
+# A text file as a C string: src/crowd/schema.sql becomes crowd/schema.sql.h in the build folder, and
+# cli/page/page.css becomes page/page.css.h, with the initializer of an array of characters. Style
+# sheets lose their comments and blanks, and have a rule a line.
+function(leat_embed folder path)
   set(header "${CMAKE_BINARY_DIR}/embedded/${path}.h")
-  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS src/${path})
-  file(READ src/${path} hex HEX)
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${folder}/${path})
+  file(READ ${folder}/${path} hex HEX)
+  if(path MATCHES "\\.css$")
+    file(READ ${folder}/${path} text)
+    string(REGEX REPLACE "/\\*[^*]*\\*+([^/*][^*]*\\*+)*/" "" text "${text}")
+    string(REGEX REPLACE "[ \n]+" " " text "${text}")
+    string(REGEX REPLACE " ?([{};,>+]) ?" "\\1" text "${text}")
+    string(REPLACE ": " ":" text "${text}")
+    string(REPLACE ";}" "}" text "${text}")
+    string(REPLACE "}" "}\n" text "${text}")
+    string(STRIP "${text}\n" text)
+    string(HEX "${text}\n" hex)
+  endif()
   string(REGEX REPLACE "(................................................)" "\\1\n" hex "${hex}")
   string(REGEX REPLACE "([0-9a-f][0-9a-f])" "0x\\1," hex "${hex}")
-  file(CONFIGURE OUTPUT "${header}" CONTENT "/* src/${path} */\n${hex}\n" @ONLY)
+  file(CONFIGURE OUTPUT "${header}" CONTENT "/* ${folder}/${path} */\n${hex}\n" @ONLY)
 endfunction()
-leat_embed(crowd/schema.sql)
-leat_embed(crowd/schema_owner.sql)
+leat_embed(src crowd/schema.sql)
+leat_embed(src crowd/schema_owner.sql)
+foreach(file colours.css figure.css page.css page.html saved.css saved.svg)
+  leat_embed(cli page/${file})
+endforeach()
 
 # Static libraries leat_<room> of all rooms. A room without sources is an empty interface.
 # LEAT_ROOM_TARGETS lists them.

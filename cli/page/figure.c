@@ -9,12 +9,8 @@
 
 #include "page/page.h"
 
-enum {
-    MARGIN = 8,
-    LINE = 16,
-    CHAR_TENTHS = 66,
-    KEY = 20
-}; /* of the head; pixels, tenths of them */
+/* Of the head, as in saved.svg; pixels, tenths of them. */
+enum { MARGIN = 8, LINE = 16, CHAR_TENTHS = 66, KEY = 20 };
 
 /* ---- Names -------------------------------------------------------------------------------- */
 
@@ -202,13 +198,6 @@ void leat_figure_draw(leat_page *page, int width, int height) {
                      page->has_words ? "</p></figcaption>\n" : "&nbsp;</p></figcaption>\n");
 }
 
-static void put_svg_tag(leat_textbuf *out, const leat_page *page, const char *more, int height) {
-    leat_textbuf_printf(out, "<svg %sviewBox=\"0 0 %d %d\" role=\"img\" aria-label=\"", more,
-                        page->width, height);
-    leat_html_text(out, page->title);
-    leat_textbuf_put(out, "\">\n");
-}
-
 static const char *finished(leat_page *page, leat_textbuf *text, int64_t *size_bytes) {
     const char *words = "";
     leat_error err = {0};
@@ -219,29 +208,20 @@ static const char *finished(leat_page *page, leat_textbuf *text, int64_t *size_b
 
 /* The picture that stands alone. */
 static void make_file(leat_page *page, const char *head, const char *drawing) {
-    char more[128], hex[65];
+    char hex[65], width[16], height[16], top_text[16];
     int64_t size_bytes = 0;
     const char *table = finished(page, page->csv, &size_bytes);
     leat_text_sha256(table, size_bytes, hex);
     int top = (int)page->head_y + (page->has_words ? 6 : 6 - LINE);
-    int height = top + page->height + MARGIN / 2;
+    snprintf(width, sizeof width, "%d", page->width);
+    snprintf(height, sizeof height, "%d", top + page->height + MARGIN / 2);
+    snprintf(top_text, sizeof top_text, "%d", top);
+    const leat_place places[] = {{"table", hex, false},      {"title", page->title, false},
+                                 {"width", width, false},    {"height", height, false},
+                                 {"top", top_text, false},   {"legend", head, true},
+                                 {"drawing", drawing, true}, {0}};
     leat_textbuf_clear(page->file);
-    leat_textbuf_printf(page->file, LEAT_MARK_FIGURE_BEGINS "%s" LEAT_MARK_FIGURE_CONTINUES, hex);
-    snprintf(more, sizeof more, "xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%d\" ",
-             page->width, height);
-    put_svg_tag(page->file, page, more, height);
-    leat_textbuf_put(page->file, "<style>\n");
-    leat_style_figure(page->file);
-    leat_textbuf_printf(page->file,
-                        "</style>\n<rect class=\"paper\" width=\"%d\" height=\"%d\"/>\n"
-                        "<text class=\"heading\" x=\"%d\" y=\"%d\">",
-                        page->width, height, MARGIN, LINE);
-    leat_html_text(page->file, page->title);
-    leat_textbuf_put(page->file, "</text>\n");
-    leat_textbuf_put(page->file, head);
-    leat_textbuf_printf(page->file, "<g transform=\"translate(0,%d)\">\n", top);
-    leat_textbuf_put(page->file, drawing);
-    leat_textbuf_put(page->file, "</g>\n</svg>\n");
+    (void)leat_template_put(page->file, leat_template("saved.svg"), places);
 }
 
 /* A link to the file within the page and, if they are saved, the file. */
@@ -264,7 +244,10 @@ void leat_figure_end(leat_page *page) {
     int64_t size_bytes = 0;
     choose_name(page);
     const char *drawing = finished(page, page->svg, &size_bytes);
-    put_svg_tag(page->out, page, "", page->height);
+    leat_textbuf_printf(page->out, "<svg viewBox=\"0 0 %d %d\" role=\"img\" aria-label=\"",
+                        page->width, page->height);
+    leat_html_text(page->out, page->title);
+    leat_textbuf_put(page->out, "\">\n");
     leat_textbuf_put(page->out, drawing);
     leat_textbuf_put(page->out, "</svg>\n<p class=\"save\">");
     make_file(page, finished(page, page->head, &size_bytes), drawing);

@@ -77,28 +77,24 @@ void leat_page_settings(leat_textbuf *out, const leat_setting_table *table, cons
 
 /* ---- The page ----------------------------------------------------------------------------- */
 
+/* page.html is written in three parts: up to the body, up to the end of the footer, the rest. */
+static const leat_place no_places[] = {{0}};
+
 void leat_page_begin(leat_textbuf *out, const char *name, const char *command) {
-    leat_textbuf_put(out,
-                     LEAT_MARK_PAGE_BEGINS "<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
-                                           "<meta name=\"viewport\" content=\"width=device-width, "
-                                           "initial-scale=1\">\n<title>");
-    leat_html_text(out, name);
-    leat_textbuf_printf(out, " - %s</title>\n<style>\n", command);
-    leat_style_page(out);
-    leat_textbuf_put(out, "</style>\n</head>\n<body>\n<main>\n<header>\n<h1>");
-    leat_html_text(out, name);
-    leat_textbuf_put(out, "</h1>\n");
+    const leat_place places[] = {{"name", name, false}, {"command", command, false}, {0}};
+    (void)leat_template_put(out, leat_template("page.html"), places);
 }
 
 void leat_page_end(leat_textbuf *out, const char *words, const char *code) {
-    leat_textbuf_printf(out, "<footer>leat %s. ", leat_version());
-    leat_textbuf_put(out, words);
+    const leat_place places[] = {{"version", leat_version(), false}, {"words", words, true}, {0}};
+    const char *rest = strstr(leat_template("page.html"), "{{body}}") + strlen("{{body}}");
+    rest = leat_template_put(out, rest, places);
     if (code != NULL) {
         leat_textbuf_put(out, " <code>");
         leat_html_text(out, code);
         leat_textbuf_put(out, "</code>");
     }
-    leat_textbuf_put(out, "</footer>\n</main>\n</body>\n</html>\n");
+    (void)leat_template_put(out, rest, no_places);
 }
 
 leat_page_places leat_page_asked(const leat_cli *cli, const char *page) {

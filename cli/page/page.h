@@ -276,9 +276,20 @@ LEAT_MUST_CHECK leat_code leat_page_save(const leat_page_places *places,
 /* Whether they could be saved; changes nothing. */
 LEAT_MUST_CHECK leat_code leat_page_can_save(const leat_page_places *places, leat_error *err);
 
-/* The style sheet of pages; the part of figures with the colours of the light one. */
-void leat_style_page(leat_textbuf *out);
-void leat_style_figure(leat_textbuf *out);
+/* ---- The files that pages are made of ------------------------------------------------------ */
+
+/* What is written where a file has "{{NAME}}". */
+typedef struct leat_place {
+    const char *name; /* NULL: the end of the places */
+    const char *value;
+    bool markup; /* HTML or SVG already; otherwise leat_html_text writes it */
+} leat_place;
+
+/* The text of a file of this folder: "page.html", "saved.svg". */
+const char *leat_template(const char *name);
+/* Writes it up to the first place that has no value and is no style sheet, and returns what follows
+ * that; "": nothing. */
+const char *leat_template_put(leat_textbuf *out, const char *text, const leat_place *places);
 
 /* ---- The same in JSON --------------------------------------------------------------------- */
 

@@ -13,6 +13,7 @@ HOME = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)
 LINT = os.path.join(HOME, "scripts", "lint")
 FORMATTER = subprocess.run([sys.executable, LINT, "--formatter"], capture_output=True,
                            check=False).returncode == 0
+NODE = shutil.which("node")
 CLANG = subprocess.run([os.path.join(HOME, "scripts", "find-clang.sh")], capture_output=True,
                        check=False).returncode == 0
 
@@ -55,6 +56,10 @@ CLEAN = {
     "src/nn/text.c": "/* Texts. */\n#include <math.h>\n#include <string.h>\n\n"
                      "#include \"base/count.h\"\n\n"
                      "int leat_text(char *a) { return strcmp(a, a) + leat_hidden_count(); }\n",
+    "cli/page.css": "/* Pages. */\np { margin: 0 }\n",
+    "cli/page.js": "/* Pages. */\nconst rows = [1, 2];\n",
+    "cli/page.svg": "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"4\">\n</svg>\n",
+    "cli/page.c": "/* Pages. */\nstatic const char text[] = {\n#include \"page.css.h\"\n    0};\n",
     "cli/main.c": "/* The command. */\n#include <stdlib.h>\n\n#include \"leat/base.h\"\n\n"
                   "int main(void) { exit(leat_base_count()); }\n",
 }
@@ -145,6 +150,16 @@ CASES = [
     ("pages", "docs/wide.md", "| " + 60 * "ab " + "|\n" + 60 * "ab " + "\n", "wide.md:2: 180"),
     ("blanks", "src/load/blank.c", "/* x */\n\tint x;\n", "a tab"),
     ("blanks", "docs/page.md", "no end", "no newline"),
+    ("blanks", "cli/page.css", "\tp { margin: 0 }\n", "page.css:3: a tab"),
+    ("embedded", "cli/page.css", "/* " + "x" * 95 + " */\n", "page.css:3: 101 columns"),
+    ("embedded", "cli/more.css", "p { margin: 0 }\n", "more.css:1: begins without a comment"),
+    ("embedded", "cli/page.css", "\n@import 'a.css';\n", "page.css:4: a reference to somewhere"),
+    ("embedded", "cli/page.css", "p { background: url(a.png) }\n", "page.css:3: a reference"),
+    ("embedded", "cli/page.svg", '<image href="a.png"/>\n', "page.svg:3: a reference"),
+    ("embedded", "cli/page.html", '<p>\n<a href="b.html">b</a>\n', "page.html:2: a reference"),
+    ("embedded", "cli/page.html", "<p>http:/" "/example.org</p>\n", "page.html:1: a reference"),
+    ("embedded", "cli/page.html", '<p class="a"\nonclick="b()">\n', "page.html:2: an event"),
+    ("embedded", "cli/page.js", "fetch('/a');\n", "page.js:3: a reference to somewhere"),
     ("text", "docs/page.md", "see /wo" "rk/somewhere\n", "/wo" "rk/s"),
     ("text", "src/base/count.c", "/* TO" "DO: more */\n", "count.c:10: TO" "DO"),
     ("text", "src/base/count.c", "/* FIX" "ME */\n", "FIX" "ME"),
@@ -154,6 +169,7 @@ CASES = [
      "leat_open() returns"),
     ("format", "examples/a.c", "/* x */\nint  bad( void );\n", "a.c:2: run"),
     ("format", "src/base/count.c", "int  leat_bad( void );\n", "src/base/count.c:10: run"),
+    ("embedded", "cli/page.js", "const more = [;\n", "page.js:3: SyntaxError: Unexpected token"),
     # gcc says nothing here
     ("clang", "tests/fuzz/fuzz_a.c", "/* x */\nstruct a {\n    struct {\n        int b, c;\n"
      "    } d;\n};\nstruct a leat_a(void);\nstruct a leat_a(void) {\n"
@@ -347,6 +363,8 @@ def add_case(number, case, compiled):
             self.skipTest("clang-format is not installed")
         if case[0] == "clang" and not CLANG:
             self.skipTest("clang with libFuzzer is not installed")
+        if "SyntaxError" in case[3] and not NODE:
+            self.skipTest("node is not installed")
         self.must_find(*case, compiled)
     setattr(Canaries, f"test_{case[0]}_{number:02}", method)
 
