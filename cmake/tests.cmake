@@ -236,14 +236,17 @@ if(TARGET leat)
   list(APPEND LEAT_TOOLS_cli leat_counted)
 endif()
 
-# The option tables of the command as text (tests/cli/option_rows.c).
+# Programs in the place of the command, of which they are made: its option tables as text
+# (tests/cli/option_rows.c), and a page that is rendered (tests/cli/rendered.c).
 if(TARGET leat)
-  add_executable(leat_option_rows $<TARGET_OBJECTS:leat> tests/cli/option_rows.c)
-  target_include_directories(leat_option_rows PRIVATE include cli)
-  set_target_properties(leat_option_rows PROPERTIES RUNTIME_OUTPUT_DIRECTORY
-    "${CMAKE_BINARY_DIR}/tests")
-  target_link_libraries(leat_option_rows PRIVATE leat_flags ${LEAT_ROOM_TARGETS})
-  list(APPEND LEAT_TOOLS_cli leat_option_rows)
+  foreach(name option_rows rendered)
+    add_executable(leat_${name} $<TARGET_OBJECTS:leat> tests/cli/${name}.c)
+    target_include_directories(leat_${name} PRIVATE include cli)
+    set_target_properties(leat_${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY
+      "${CMAKE_BINARY_DIR}/tests")
+    target_link_libraries(leat_${name} PRIVATE leat_flags ${LEAT_ROOM_TARGETS})
+    list(APPEND LEAT_TOOLS_cli leat_${name})
+  endforeach()
 endif()
 
 # The command with fault points, which waits where a Python test wants it (tests/cli/held.py), and

@@ -105,33 +105,56 @@ static int do_splits(const graphs_job *job, int (*one)(graphs_job *job)) {
 
 /* ---- The whole of it ---------------------------------------------------------------------- */
 
-static int save_page(graphs_job *job) {
-    leat_cli *cli = job->run.cli;
-    leat_error err = {0};
-    const leat_page_places places = leat_page_asked(cli, "report");
-    graphs_report_end(job->page->out);
-    leat_code code = leat_page_finish(job->page, &places, &err);
-    if (code != LEAT_OK) return leat_cli_fail(cli, &err);
-    if (job->json == NULL) {
-        leat_out(cli, "\n");
-        batches_write_page_names(cli);
-    }
-    return 0;
-}
-
+/* Lines, JSON and the page of each split. */
 static int with_outputs(graphs_job *job, int (*one)(graphs_job *job)) {
-    if (job->page != NULL) graphs_report_begin(job->page->out, job);
     if (job->json != NULL) {
         leat_json_begin_object(job->json);
         leat_json_key(job->json, "splits");
         leat_json_begin_array(job->json);
     }
     int status = do_splits(job, one);
-    if (status == 0 && job->page != NULL) status = save_page(job);
     if (status != 0 || job->json == NULL) return status;
     leat_json_end_array(job->json);
     leat_json_end_object(job->json);
-    return leat_out_json(job->run.cli, job->json);
+    return 0;
+}
+
+typedef struct all_splits {
+    graphs_job *job;
+    int (*one)(graphs_job *job);
+    int *status;
+} all_splits;
+
+static void put_page(leat_page *page, const void *user) {
+    const all_splits *all = user;
+    all->job->page = page;
+    graphs_report_begin(page->out, all->job);
+    *all->status = with_outputs(all->job, all->one);
+    graphs_report_end(page->out);
+    all->job->page = NULL;
+}
+
+/* With --report: what fails is reported once. */
+static int with_page(graphs_job *job, int (*one)(graphs_job *job)) {
+    leat_cli *cli = job->run.cli;
+    const leat_page_places places = leat_page_asked(cli, "report");
+    leat_text_folder *folder = NULL;
+    leat_textbuf *text = NULL;
+    leat_error err = {0};
+    int status = 0;
+    const all_splits all = {job, one, &status};
+    leat_code code = leat_page_folder(&folder, &places, &err);
+    if (code == LEAT_OK) code = leat_page_render(&text, folder, put_page, &all, &err);
+    if (code == LEAT_OK && status == 0) code = leat_page_write(text, folder, &places, &err);
+    leat_textbuf_destroy(text);
+    leat_text_folder_destroy(folder);
+    if (status != 0) return status;
+    if (code != LEAT_OK) return leat_cli_fail(cli, &err);
+    if (job->json == NULL) {
+        leat_out(cli, "\n");
+        batches_write_page_names(cli);
+    }
+    return 0;
 }
 
 int graphs_all_splits(const graphs_job *job, int (*one)(graphs_job *job)) {
@@ -141,17 +164,10 @@ int graphs_all_splits(const graphs_job *job, int (*one)(graphs_job *job)) {
     int status = refuse_single(cli);
     if (status != 0) return status;
     all.all = true;
-    leat_page page = {0};
-    leat_code code = LEAT_OK;
-    if (leat_cli_given(cli, "report")) {
-        const leat_page_places places = leat_page_asked(cli, "report");
-        code = leat_page_open(&page, &places, &err);
-        all.page = &page;
-    }
-    if (code == LEAT_OK && leat_cli_flag(cli, "json"))
-        code = leat_json_create(&all.json, false, &err);
-    status = code == LEAT_OK ? with_outputs(&all, one) : leat_cli_fail(cli, &err);
+    if (leat_cli_flag(cli, "json") && leat_json_create(&all.json, false, &err) != LEAT_OK)
+        return leat_cli_fail(cli, &err);
+    status = leat_cli_given(cli, "report") ? with_page(&all, one) : with_outputs(&all, one);
+    if (status == 0 && all.json != NULL) status = leat_out_json(cli, all.json);
     leat_json_destroy(all.json);
-    leat_page_close(&page);
     return status;
 }

@@ -102,49 +102,75 @@ leat_page_places leat_page_asked(const leat_cli *cli, const char *page) {
                               leat_cli_flag(cli, "replace")};
 }
 
-leat_code leat_page_open(leat_page *page, const leat_page_places *places, leat_error *err) {
-    *page = (leat_page){0};
+/* ---- Rendering ---------------------------------------------------------------------------- */
+
+static void close_page(leat_page *page) {
+    leat_textbuf *const texts[] = {page->out,  page->svg,  page->csv,
+                                   page->head, page->file, page->names};
+    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) leat_textbuf_destroy(texts[i]);
+}
+
+static leat_code open_page(leat_page *page, leat_error *err) {
     leat_textbuf **const texts[] = {&page->out,  &page->svg,  &page->csv,
                                     &page->head, &page->file, &page->names};
     leat_code code = LEAT_OK;
     for (size_t i = 0; code == LEAT_OK && i < sizeof texts / sizeof texts[0]; i++)
         code = leat_textbuf_create(texts[i], err);
-    if (code == LEAT_OK && places->figures != NULL)
-        code = leat_text_folder_create(&page->folder, places->figures, places->replace, err);
-    if (code != LEAT_OK) leat_page_close(page);
     return code;
 }
 
-leat_code leat_page_finish(leat_page *page, const leat_page_places *places, leat_error *err) {
+leat_code leat_page_render(leat_textbuf **out, leat_text_folder *folder, leat_page_put *put,
+                           const void *user, leat_error *err) {
+    leat_page page = {.folder = folder};
     const char *words = NULL;
     int64_t size_bytes = 0;
-    leat_code code = page->err.code;
-    if (code != LEAT_OK) *err = page->err;
-    else code = leat_textbuf_finish(page->out, &words, &size_bytes, err);
-    if (code == LEAT_OK && page->folder != NULL) code = leat_text_folder_publish(page->folder, err);
+    *out = NULL;
+    leat_code code = open_page(&page, err);
+    if (code == LEAT_OK) put(&page, user);
+    if (code == LEAT_OK && page.err.code != LEAT_OK) {
+        code = page.err.code;
+        *err = page.err;
+    }
+    if (code == LEAT_OK) code = leat_textbuf_finish(page.out, &words, &size_bytes, err);
+    if (code == LEAT_OK) {
+        *out = page.out;
+        page.out = NULL;
+    }
+    close_page(&page);
+    return code;
+}
+
+/* ---- Saving ------------------------------------------------------------------------------- */
+
+leat_code leat_page_folder(leat_text_folder **out, const leat_page_places *places,
+                           leat_error *err) {
+    *out = NULL;
+    return places->figures == NULL
+               ? LEAT_OK
+               : leat_text_folder_create(out, places->figures, places->replace, err);
+}
+
+leat_code leat_page_write(leat_textbuf *text, leat_text_folder *folder,
+                          const leat_page_places *places, leat_error *err) {
+    const char *words = NULL;
+    int64_t size_bytes = 0;
+    leat_code code = leat_textbuf_finish(text, &words, &size_bytes, err);
+    if (code == LEAT_OK && folder != NULL) code = leat_text_folder_publish(folder, err);
     if (code == LEAT_OK && places->path != NULL)
         code =
             leat_text_save(places->path, words, size_bytes, LEAT_MARK_PAGE, places->replace, err);
     return code;
 }
 
-void leat_page_close(leat_page *page) {
-    leat_textbuf *const texts[] = {page->out,  page->svg,  page->csv,
-                                   page->head, page->file, page->names};
-    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) leat_textbuf_destroy(texts[i]);
-    leat_text_folder_destroy(page->folder);
-    *page = (leat_page){0};
-}
-
-leat_code leat_page_save(const leat_page_places *places,
-                         void (*put)(leat_page *page, const void *user), const void *user,
+leat_code leat_page_save(const leat_page_places *places, leat_page_put *put, const void *user,
                          leat_error *err) {
-    leat_page page;
-    leat_code code = leat_page_open(&page, places, err);
-    if (code != LEAT_OK) return code;
-    put(&page, user);
-    code = leat_page_finish(&page, places, err);
-    leat_page_close(&page);
+    leat_text_folder *folder = NULL;
+    leat_textbuf *text = NULL;
+    leat_code code = leat_page_folder(&folder, places, err);
+    if (code == LEAT_OK) code = leat_page_render(&text, folder, put, user, err);
+    if (code == LEAT_OK) code = leat_page_write(text, folder, places, err);
+    leat_textbuf_destroy(text);
+    leat_text_folder_destroy(folder);
     return code;
 }
 
@@ -153,8 +179,7 @@ leat_code leat_page_can_save(const leat_page_places *places, leat_error *err) {
     leat_code code = LEAT_OK;
     if (places->path != NULL)
         code = leat_text_can_save(places->path, LEAT_MARK_PAGE, places->replace, err);
-    if (code == LEAT_OK && places->figures != NULL)
-        code = leat_text_folder_create(&folder, places->figures, places->replace, err);
+    if (code == LEAT_OK) code = leat_page_folder(&folder, places, err);
     leat_text_folder_destroy(folder);
     return code;
 }

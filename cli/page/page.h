@@ -47,8 +47,8 @@ void leat_columns_make(leat_columns *columns, const leat_dist *dist, int max_cou
 
 #define LEAT_FIGURE_NAME 128 /* size of the name of a figure's files, without an ending */
 
-/* A page in the making: its text, and its current figure. The first failure is kept for
- * leat_page_finish. */
+/* A page in the making: its text, and its current figure. leat_page_render returns the first
+ * failure. */
 typedef struct leat_page {
     leat_textbuf *out;        /* the page so far */
     const char *section;      /* begins the names of figures; NULL: nothing does */
@@ -261,17 +261,22 @@ void leat_page_png(leat_textbuf *out, const leat_png *png, int32_t width, int32_
     }
 /* The file that the option `page` names, and the folder of --figures. */
 leat_page_places leat_page_asked(const leat_cli *cli, const char *page);
-/* Begins a page in memory. LEAT_ERR_EXISTS: the folder of figures is taken. On failure nothing is
- * to be closed. */
-LEAT_MUST_CHECK leat_code leat_page_open(leat_page *page, const leat_page_places *places,
-                                         leat_error *err);
-/* Saves what is complete: the figures, then the page. */
-LEAT_MUST_CHECK leat_code leat_page_finish(leat_page *page, const leat_page_places *places,
+/* What a page shows: writes to page->out, and draws figures, between leat_page_begin and _end. */
+typedef void leat_page_put(leat_page *page, const void *user);
+/*
+ * Renders a page: `out` is its text, which the caller destroys; NULL on failure. Figures are added
+ * to `folder` (NULL: to none), which the caller publishes. Memory: the page, and a figure.
+ */
+LEAT_MUST_CHECK leat_code leat_page_render(leat_textbuf **out, leat_text_folder *folder,
+                                           leat_page_put *put, const void *user, leat_error *err);
+/* The folder that figures are added to; NULL: they are not wanted. LEAT_ERR_EXISTS: it is taken. */
+LEAT_MUST_CHECK leat_code leat_page_folder(leat_text_folder **out, const leat_page_places *places,
                                            leat_error *err);
-void leat_page_close(leat_page *page);
-/* All three, with what `put` writes. */
-LEAT_MUST_CHECK leat_code leat_page_save(const leat_page_places *places,
-                                         void (*put)(leat_page *page, const void *user),
+/* Saves what was rendered: the figures, then the page. */
+LEAT_MUST_CHECK leat_code leat_page_write(leat_textbuf *text, leat_text_folder *folder,
+                                          const leat_page_places *places, leat_error *err);
+/* All three. */
+LEAT_MUST_CHECK leat_code leat_page_save(const leat_page_places *places, leat_page_put *put,
                                          const void *user, leat_error *err);
 /* Whether they could be saved; changes nothing. */
 LEAT_MUST_CHECK leat_code leat_page_can_save(const leat_page_places *places, leat_error *err);

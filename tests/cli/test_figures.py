@@ -12,12 +12,13 @@ import math
 import os
 import re
 import shutil
+import subprocess
 import tempfile
 import unittest
 
 import pages
 import pings
-from command import leat
+from command import BUILD, leat
 
 DATA = None  # a folder with the data sets `set` and `few`
 FEW = collections.Counter()  # the round trips of `few`, in ms
@@ -53,6 +54,29 @@ def inspected(name):
     with open(path, encoding="utf-8") as file:
         text = file.read()
     return pages.figures(text), json.loads(document.stdout), text
+
+
+class Rendered(unittest.TestCase):
+    def test_page_in_memory_is_the_page_that_is_saved(self):
+        """And what looks like a place for a value in a text from data is text."""
+        program = os.path.join(BUILD, "tests", "leat_rendered")
+        with tempfile.TemporaryDirectory() as folder:
+            done = subprocess.run([program], cwd=folder, capture_output=True,
+                                  check=True, text=True)
+            with open(os.path.join(folder, "saved.html"), encoding="utf-8") as file:
+                saved = file.read()
+            self.assertEqual(done.stdout, saved + "the disk is on fire\n")
+            found = pages.files(saved)
+            self.assertEqual(set(found), {"losses.svg", "losses.csv"})
+            for name, data in found.items():
+                with open(os.path.join(folder, "figures", name), "rb") as file:
+                    self.assertEqual(file.read(), data)
+        pages.check_stands_alone(self, saved)
+        name = "pings &amp; &quot;pongs&quot; {{body}}"
+        self.assertIn(f"<title>{name} - leat test</title>\n<style>\n:root{{color-scheme", saved)
+        self.assertIn(f"<main>\n<header>\n<h1>{name}</h1>\n</header>\n", saved)
+        self.assertRegex(saved, r"</div>\n<footer>leat [0-9.]+\. Digest <code>\{\{words\}\} "
+                                r"&lt;0&gt;</code></footer>\n</main>\n</body>\n</html>\n$")
 
 
 class Histograms(unittest.TestCase):
