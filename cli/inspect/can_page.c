@@ -96,8 +96,9 @@ static void put_splits(leat_textbuf *out, const leat_can_summary *s) {
 /* The number of splits with their own bar or row; --json also has the others. */
 enum { SPLITS_SHOWN = 40, CAPTURES_SHOWN = 200 };
 
-/* Colours of attacks: seven, plain and in two patterns, which are more than there are names. */
-enum { ATTACK_COLOURS = 7, ATTACK_KEYS = 3 * ATTACK_COLOURS };
+/* Colours of kinds of attacks: seven, plain and in two patterns, without the first, which is that
+ * of any attack; so more than there are names. */
+enum { ATTACK_COLOURS = 7, ATTACK_KEYS = 3 * ATTACK_COLOURS - 1 };
 
 static bool is_same_attack(const leat_can_summary_attack *a, const leat_can_summary_attack *b) {
     return a->type == b->type && a->unknown == b->unknown;
@@ -118,7 +119,7 @@ static int attack_key(const leat_can_summary *s, const leat_can_summary_attack *
     if (attack->type == 0 && !attack->unknown) return 1;
     for (int type = 1; type < (attack->unknown ? LEAT_CAN_SUMMARY_ATTACKS : attack->type); type++)
         place += has_attack(s, &(leat_can_summary_attack){.type = type});
-    place %= ATTACK_KEYS;
+    place = place % ATTACK_KEYS + 1;
     return 21 + 10 * (place / ATTACK_COLOURS) + place % ATTACK_COLOURS;
 }
 

@@ -142,7 +142,7 @@ void leat_bars_end(leat_bars *bars);
 typedef struct leat_share {
     const char *name;
     int64_t value;
-    int key; /* colour: class k0 to k4; k11 to k15 range from light to dark; k21 to k27, k31 to k37
+    int key; /* colour: class k0 to k4; k11 to k15 range from light to dark; k22 to k27, k31 to k37
                 and k41 to k47 are kinds */
 } leat_share;
 

@@ -586,6 +586,13 @@ class Page(unittest.TestCase):
         self.assertGreater(len(found), 2)
         self.assertEqual({name for name in kinds if len(kinds[name]) > 1}, set())
         self.assertEqual(len(set.union(*kinds.values())), len(kinds), kinds)
+        # nor is it that of any attack, nor of both labels
+        colours = dict(re.findall(r"\.([kb]\w+(?:\.bad)?)\{fill:(var\(--\w+\))\}", text))
+        attacks = {colours[key] for name, keys in kinds.items() for key in keys
+                   if name not in ("benign", "unlabelled") and key < "k31"}
+        self.assertGreater(len(attacks), 2)
+        self.assertNotIn(colours["bar.bad"], attacks)
+        self.assertNotIn(colours["bar"], attacks)
 
     def test_nothing_is_translucent(self):
         """A mixture of two colours would be a third one that means something else."""
