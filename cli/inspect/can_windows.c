@@ -13,12 +13,25 @@ typedef struct ranked {
     int64_t frames;
 } ranked;
 
+/* What is known of the identifiers that an attack sends. The cache keeps the first labelled frame
+ * of a window and how many follow, not which. */
+typedef enum sent {
+    SENT_NONE,  /* no frame is labelled */
+    SENT_FIRST, /* the identifier of the first one, which has as many frames from there on */
+    SENT_ALONE, /* more are labelled: also those that are only in windows with an attack */
+    SENT_ALL,   /* all frames from the first one on are labelled */
+} sent;
+
 /* A window as it is drawn. */
 typedef struct drawing {
     const leat_can_cache *cache;
+    const leat_can_summary *summary;
     const char *split;
     leat_can_graph graph;
-    int pair_count; /* distinct pairs of nodes with an edge */
+    sent sent;
+    bool is_sent[LEAT_WINDOW_MAX]; /* of each node */
+    int64_t unplaced;              /* labelled frames that are of none of these */
+    int pair_count;                /* distinct pairs of nodes with an edge */
     leat_network_edge pairs[LEAT_WINDOW_MAX];
     ranked order[LEAT_WINDOW_MAX]; /* nodes with the most frames first */
     int place[LEAT_WINDOW_MAX];    /* of each node on the circle; -1: not drawn */
@@ -31,6 +44,53 @@ typedef struct drawing {
 static const char *name_of(const drawing *of, int node) {
     int32_t number = of->graph.node_id[node];
     return number == 0 ? "?" : leat_can_cache_identifier(of->cache, number - 1);
+}
+
+/* ---- what an attack sends ---------------------------------------------------------------- */
+
+/* The node of each frame from `first` on, -1: not known; returns their number. Edges are in the
+ * order of time, from frame 1 to 2, 2 to 3, ...; frame 0 is of the node that has a frame more. */
+static int list_frames(const leat_can_graph *graph, int first, int frames[LEAT_WINDOW_MAX]) {
+    const int edges = graph->facts.edge_count, window = edges + 2;
+    int64_t left[LEAT_WINDOW_MAX];
+    for (int i = 0; i < graph->facts.node_count; i++) left[i] = leat_can_node_frames(graph, i);
+    for (int frame = 1; frame < window && edges > 0; frame++) {
+        int node = frame <= edges ? graph->edge_index[frame - 1] : graph->edge_index[2 * edges - 1];
+        left[node]--;
+        if (frame >= first) frames[frame - first] = node;
+    }
+    if (first > 0) return window - first;
+    frames[0] = -1;
+    for (int i = 0; i < graph->facts.node_count && edges > 0; i++)
+        if (left[i] > 0) frames[0] = i;
+    return window;
+}
+
+static bool is_alone(const drawing *of, int node) {
+    int32_t number = of->graph.node_id[node];
+    for (int64_t i = 0; i < of->summary->identifier_count; i++)
+        if (number > 0 && of->summary->identifiers[i].number == number)
+            return leat_can_is_attack_only(&of->summary->identifiers[i]);
+    return false;
+}
+
+static void find_sent(drawing *of, int64_t window) {
+    const leat_can_graph_facts *facts = &of->graph.facts;
+    int frames[LEAT_WINDOW_MAX], first = facts->attack_first, count = 0;
+    int64_t after[LEAT_WINDOW_MAX] = {0};
+    if (facts->y <= 0 || first < 0 || first >= window || facts->edge_count + 2 != window) return;
+    count = list_frames(&of->graph, first, frames);
+    if (frames[0] < 0) return;
+    for (int i = 0; i < count; i++) after[frames[i]]++;
+    of->unplaced = facts->attack_count - after[frames[0]];
+    of->is_sent[frames[0]] = true;
+    of->sent = facts->attack_count >= count ? SENT_ALL : of->unplaced > 0 ? SENT_ALONE : SENT_FIRST;
+    for (int i = 0; i < facts->node_count && of->sent != SENT_FIRST; i++) {
+        if (after[i] == 0 || i == frames[0]) continue;
+        if (of->sent == SENT_ALONE && !is_alone(of, i)) continue;
+        of->is_sent[i] = true;
+        of->unplaced -= after[i];
+    }
 }
 
 /* ---- what is drawn ----------------------------------------------------------------------- */
@@ -69,7 +129,7 @@ static void count_pairs(drawing *of) {
 }
 
 /* Those with the most frames, in the order of the graph. */
-static void choose_nodes(drawing *of) {
+static void choose_nodes(drawing *of, const char *class_name) {
     int count = of->graph.facts.node_count;
     for (int i = 0; i < count; i++) {
         of->order[i] = (ranked){i, leat_can_node_frames(&of->graph, i)};
@@ -81,8 +141,9 @@ static void choose_nodes(drawing *of) {
     for (int i = 0; i < count; i++) {
         if (of->place[i] < 0) continue;
         of->place[i] = of->node_count;
-        of->nodes[of->node_count++] = (leat_network_node){
-            name_of(of, i), leat_can_node_frames(&of->graph, i), of->graph.node_id[i] == 0};
+        of->nodes[of->node_count++] =
+            (leat_network_node){name_of(of, i), leat_can_node_frames(&of->graph, i),
+                                of->graph.node_id[i] == 0, of->is_sent[i] ? " bad" : class_name};
     }
 }
 
@@ -118,6 +179,22 @@ static void say_window(leat_page *page, const drawing *of, const leat_can_captur
              leat_can_attack_name_of(facts->y, facts->attack_type),
              leat_things(a, facts->attack_count, "frame"));
     leat_figure_say(page, words);
+}
+
+/* Whose the labelled frames are, as far as that is known. */
+static void say_sent(leat_page *page, const drawing *of) {
+    static const char *const words[] = {
+        [SENT_FIRST] = "identifier of the first labelled frame",
+        [SENT_ALONE] = "of the first labelled frame, or in windows with an attack only",
+        [SENT_ALL] = "identifiers of labelled frames"};
+    bool drawn = false;
+    if (of->graph.facts.y <= 0) return;
+    for (int i = 0; i < of->graph.facts.node_count; i++)
+        drawn |= of->is_sent[i] && of->place[i] >= 0;
+    if (drawn) leat_figure_item(page, "bar bad", words[of->sent], NULL);
+    if (!drawn) leat_figure_say(page, "no identifier is known to have labelled frames;");
+    else if (of->unplaced > 0)
+        leat_figure_say(page, "which of the others are labelled, the cache does not keep;");
 }
 
 /* The scales, and what is not drawn. */
@@ -165,14 +242,15 @@ static leat_code draw(leat_page *page, drawing *of, const char *title, const cha
     if (code != LEAT_OK) return code;
     leat_can_cache_get_facts(of->cache, &facts);
     count_pairs(of);
-    choose_nodes(of);
+    find_sent(of, facts.window);
+    choose_nodes(of, class_name);
     choose_edges(of);
     leat_figure_begin(page, title);
     say_window(page, of, &capture, facts.window);
+    say_sent(page, of);
     say_rest(page, of, class_name);
     put_table(page->csv, of);
     leat_network_draw(&(leat_network){.page = page,
-                                      .class_name = class_name,
                                       .sizes = "frame",
                                       .counts = "step",
                                       .nodes = of->nodes,
@@ -187,7 +265,7 @@ static const struct {
     const char *title, *class_name, *missing;
 } labels[LEAT_CAN_LABELS] = {
     [LEAT_CAN_LABEL_BENIGN] = {"A benign window as a graph", "", "no window is labelled as benign"},
-    [LEAT_CAN_LABEL_ATTACK] = {"A window with an attack as a graph", " bad",
+    [LEAT_CAN_LABEL_ATTACK] = {"A window with an attack as a graph", "",
                                "no window is labelled as an attack"},
     [LEAT_CAN_LABEL_UNLABELLED] = {"An unlabelled window as a graph", " zero", NULL},
 };
@@ -196,7 +274,7 @@ static void draw_window(leat_page *page, const leat_can_report *report, leat_can
     const leat_can_summary_window *window = &report->summary->window[label];
     leat_can_reader *reader = NULL;
     leat_error err = {0};
-    drawing of = {.cache = report->cache};
+    drawing of = {.cache = report->cache, .summary = report->summary};
     of.split = report->summary->splits[window->split].facts.name;
     leat_code code =
         leat_can_reader_create(&reader, report->cache, of.split, LEAT_SCALE_NONE, &err);

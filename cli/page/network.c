@@ -126,7 +126,7 @@ static void put_node(const leat_network *network, const place *at, int index, do
     point label = moved((point){CENTER, CENTER}, ring, at->out);
     if (left) angle += angle > 0 ? -180 : 180; /* upright */
     leat_textbuf_printf(out, "<circle class=\"%s%s\" cx=\"%.1f\" cy=\"%.1f\" r=\"%.1f\"><title>",
-                        node->hollow ? "ring" : "bar", network->class_name, at->at.x, at->at.y,
+                        node->hollow ? "ring" : "bar", node->class_name, at->at.x, at->at.y,
                         at->radius);
     leat_html_text(out, node->name);
     leat_textbuf_printf(out, ": %s</title></circle>",

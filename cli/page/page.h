@@ -162,6 +162,7 @@ typedef struct leat_network_node {
     const char *name; /* long ones are cut; the tooltip has the complete name */
     int64_t size;
     bool hollow;
+    const char *class_name; /* "", " bad", " zero" */
 } leat_network_node;
 typedef struct leat_network_edge {
     int source, target; /* nodes, which may be the same */
@@ -169,7 +170,6 @@ typedef struct leat_network_edge {
 } leat_network_edge;
 typedef struct leat_network {
     leat_page *page;
-    const char *class_name;         /* of nodes: "", " bad", " zero" */
     const char *sizes, *counts;     /* what they count: "message", "step" */
     const leat_network_node *nodes; /* clockwise from the top */
     const leat_network_edge *edges; /* later ones are drawn above others */

@@ -133,8 +133,8 @@ class Windows(unittest.TestCase):
         self.assertEqual([(kind, name, numbers(count)) for kind, *_, name, count in circles],
                          [("ring" if name == "?" else "bar", name, count)
                           for name, count in zip(names, frames)])
-        self.assertEqual({colour for _, colour, *_ in circles},
-                         {{"benign": "", "attack": " bad", "unlabelled": " zero"}[label]})
+        colours = {"benign": {""}, "attack": {"", " bad"}, "unlabelled": {" zero"}}[label]
+        self.assertLessEqual({colour for _, colour, *_ in circles}, colours)
         pairs = collections.Counter(zip(*graph["edge_index"]))
         self.assertEqual(sorted((source, target, numbers(count))
                                 for source, target, count, _ in edges),
@@ -186,6 +186,46 @@ class Windows(unittest.TestCase):
         for label in ("benign", "attack"):
             self.expect_apart(self.expect_drawn(of, label))
         self.assertNotIn(TITLES["unlabelled"], of.figures)
+
+    def expect_sent(self, of, folder, words, all_known=True):
+        """The identifiers with labelled frames, from the log itself, have their colour."""
+        place = of.document["median_windows"]["attack"]
+        graph = of.graphs[place["split"]][place["graph"]]
+        with open(os.path.join(folder, graph["folder"], graph["file"]), encoding="ascii") as file:
+            rows = sorted(csv.DictReader(file), key=lambda row: float(row["timestamp"]))
+        rows = rows[graph["window_start"]:graph["window_start"] + of.document["window"]]
+        self.assertEqual(sum(row["attack"] == "1" for row in rows), graph["attack_count"])
+        sent = {row["arbitration_id"] for row in rows if row["attack"] == "1"}
+        figure = of.figures[TITLES["attack"]]
+        drawn = {name for _, colour, *_, name, _ in CIRCLE.findall(figure) if colour == " bad"}
+        self.assertIn(words, figure)
+        if all_known:
+            self.assertEqual(drawn, sent)
+            self.assertLess(len(drawn), len(graph["x"]))
+        self.assertLessEqual(drawn, sent)
+        self.assertEqual("which of the others are labelled" in figure, not all_known)
+        return drawn
+
+    def test_identifiers_that_an_attack_sends(self):
+        """One of its own, one that others send as well, many of its own, all of the window's
+        frames, and some that are in benign windows: of these, the first is known."""
+        self.expect_sent(cache("features"), at("logs"), "identifier of the first labelled frame</span>")
+        attacks = {
+            "spoof": ("identifier of the first labelled frame</span>", True,
+                      lambda i: (i % 7 + 1, int(i % 21 == 9))),
+            "fuzz": ("only</span>", True,
+                     lambda i: (i * i % 13 + 800, 1) if i % 3 == 0 else (i % 7 + 1, 0)),
+            "rest": ("identifiers of labelled frames</span>", True,
+                     lambda i: (i // 50 % 2 * 4 + i % 4 + 1, i // 50 % 2)),
+            "some": ("identifier of the first labelled frame", False, lambda i: (i % 7 + 1, int(i % 7 < 3)))}
+        for name, (words, all_known, attack) in attacks.items():
+            with self.subTest(name):
+                write_log(f"{name}/train_a/a.csv", [
+                    (i * 1e-3, *(attack(i) if i // 500 % 2 else (i % 7 + 1, 0)))
+                    for i in range(8000)])
+                of = cache(f"{name}-cache", "--val-split", "random", logs=name)
+                drawn = self.expect_sent(of, at(name), words, all_known)
+                self.assertEqual(len(drawn) > 1, name in ("fuzz", "rest"))
 
     def test_stored_frames_draw_the_same(self):
         features, frames = cache("features"), cache("frames", "--store", "frames")
