@@ -1,54 +1,178 @@
-"""The C API of include/leat/*.h for ctypes: structs, constants and prototypes only.
+"""The C API of include/leat/*.h for ctypes: what the modules beside it use.
 
-Written by hand from the headers; tests/lint/test_python_abi.py compiles them and compares every
-size, offset and number. Nothing here opens the library, so the comparison requires no build.
+Written by scripts/python_abi.py: after a change of the headers, or of what is used, run it again.
+Nothing here opens the library.
 """
 from __future__ import annotations
 
 import ctypes as c
 from typing import Any
 
-MESSAGE_BYTES = 512
+_code = c.c_int  # leat_code, whose failures _library.call raises
+_handle = c.c_void_p
 
-# leat_code
-CODES = {
-    "OK": 0, "ERR_MEMORY": 1, "ERR_IO": 2, "ERR_NOT_FOUND": 3, "ERR_CORRUPT": 4, "ERR_INPUT": 5,
-    "ERR_OPTION": 6, "ERR_UNSUPPORTED": 7, "ERR_LIMIT": 8, "ERR_NO_SPACE": 9, "ERR_EXISTS": 10,
-    "ERR_CANCELLED": 11, "ERR_BUSY": 12, "ERR_CONNECTION": 13,
-}
-# enum leat_<name>: its members LEAT_<NAME>_..., numbered from 0
-ENUMS = {
-    "SPLIT": ("TRAIN", "TEST", "NONE"),
-    "SAMPLER": ("PLAN3", "PLAN2", "ALL"),
-    "IO": ("MMAP", "PREAD"),
-    "SCALE": ("STORED", "NONE"),
-}
-NODE_FEATURES, EDGE_FEATURES = 35, 11
-CAN_CLASSES = 2
-LOADER_STATE_BYTES = 257
-TRAIN_WARNINGS, WARNING_BYTES = 2, 256
 MARK_PAGE = 1
+WARNING_BYTES = 256
+NODE_FEATURES = 35
+EDGE_FEATURES = 11
+LOADER_STATE_BYTES = 257
+# the members of enum leat_<name>, numbered from 0
+ENUMS: dict[str, tuple[str, ...]] = {
+    "CODE": ("OK", "ERR_MEMORY", "ERR_IO", "ERR_NOT_FOUND", "ERR_CORRUPT", "ERR_INPUT",
+        "ERR_OPTION", "ERR_UNSUPPORTED", "ERR_LIMIT", "ERR_NO_SPACE", "ERR_EXISTS",
+        "ERR_CANCELLED", "ERR_BUSY", "ERR_CONNECTION"),
+    "IMAGE_VALUES": ("U8", "FLOAT"),
+    "SCALE": ("STORED", "NONE"),
+    "SPLIT": ("TRAIN", "TEST", "NONE"),
+}
 
 
 class Error(c.Structure):
     """leat_error"""
-    _fields_ = [("code", c.c_int), ("message", c.c_char * MESSAGE_BYTES)]
+    _fields_ = [
+        ("code", _code), ("message", c.c_char * 512),
+    ]
+
+
+_error = c.POINTER(Error)
+
+
+class Measurement(c.Structure):
+    """leat_measurement"""
+    _fields_ = [
+        ("time_us", c.c_int64), ("src", c.c_void_p), ("dst", c.c_void_p), ("src_size", c.c_int32),
+        ("dst_size", c.c_int32), ("ip_version", c.c_int), ("rtt", c.c_float),
+        ("src_bytes", c.c_uint8 * 16), ("dst_bytes", c.c_uint8 * 16),
+    ]
+
+
+class TrainWarning(c.Structure):
+    """leat_train_warning"""
+    _fields_ = [
+        ("step", c.c_int64), ("over", c.c_int64),
+    ]
+
+
+class RunFacts(c.Structure):
+    """leat_run_facts"""
+    _fields_ = [
+        ("path", c.c_char_p), ("model", c.c_char_p), ("run", c.c_char_p), ("data", c.c_char_p),
+        ("images", c.c_int64), ("image_size", c.c_int32), ("init", c.c_char_p),
+        ("kernel_class", c.c_char_p), ("model_hash", c.c_char_p), ("leat_version", c.c_char_p),
+        ("score_halves", c.c_double), ("checkpoint_count", c.c_int),
+    ]
+
+
+class RunCheckpoint(c.Structure):
+    """leat_run_checkpoint"""
+    _fields_ = [
+        ("step", c.c_int64), ("state", c.c_char_p), ("path", c.c_char * 4096),
+        ("score", c.c_double), ("deviation", c.c_double), ("best", c.c_bool),
+    ]
+
+
+class RunPoint(c.Structure):
+    """leat_run_point"""
+    _fields_ = [
+        ("step", c.c_int64), ("loss_d_images", c.c_double), ("loss_d_fakes", c.c_double),
+        ("loss_g", c.c_double), ("norm_d", c.c_double), ("norm_g", c.c_double),
+        ("seconds", c.c_double),
+    ]
+
+
+class RunMeasurement(c.Structure):
+    """leat_run_measurement"""
+    _fields_ = [
+        ("step", c.c_int64), ("score", c.c_double), ("deviation", c.c_double),
+        ("spread", c.c_double), ("spread_data", c.c_double),
+    ]
+
+
+class RunMetrics(c.Structure):
+    """leat_run_metrics"""
+    _fields_ = [
+        ("last_step", c.c_int64), ("points", c.POINTER(RunPoint)), ("point_count", c.c_int64),
+        ("measurements", c.POINTER(RunMeasurement)), ("measurement_count", c.c_int64),
+        ("warnings", TrainWarning * 2),
+    ]
+
+
+class RunSampleOptions(c.Structure):
+    """leat_run_sample_options"""
+    _fields_ = [
+        ("step", c.c_int64), ("seed", c.c_uint64), ("run_seed", c.c_bool), ("first", c.c_int64),
+        ("count", c.c_int64), ("threads", c.c_int32), ("kernels", c.c_char_p),
+        ("replace", c.c_bool),
+    ]
+
+
+class ProbeAddress(c.Structure):
+    """leat_probe_address"""
+    _fields_ = [
+        ("bytes", c.c_uint8 * 16), ("text", c.c_char * 46), ("text_bytes", c.c_uint8),
+        ("version", c.c_uint8),
+    ]
+
+
+class Measurements(c.Structure):
+    """leat_measurements"""
+    _fields_ = [
+        ("count", c.c_int64), ("time_us", c.c_void_p), ("src", c.c_void_p), ("dst", c.c_void_p),
+        ("ip_version", c.c_void_p), ("rtt", c.c_void_p), ("addresses", c.POINTER(ProbeAddress)),
+        ("address_count", c.c_int64), ("room", _handle),
+    ]
+
+
+class SampleOptions(c.Structure):
+    """leat_sample_options"""
+    _fields_ = [
+        ("sampler", c.c_int), ("length", c.c_int32), ("seed", c.c_uint64),
+        ("timestamp_modes", c.c_int * 3), ("field_order", c.c_int), ("packing", c.c_int),
+        ("tail", c.c_int), ("boundary", c.c_int),
+    ]
+
+
+class GraphBatchOptions(c.Structure):
+    """leat_graph_batch_options"""
+    _fields_ = [
+        ("pack", c.c_int), ("batch", c.c_int64), ("max_nodes", c.c_int64),
+        ("max_edges", c.c_int64), ("oversize", c.c_int), ("min_steps", c.c_int64),
+        ("seed", c.c_uint64), ("curriculum", c.c_int), ("tiers", c.c_int64),
+        ("curriculum_start", c.c_double), ("curriculum_end", c.c_double), ("epochs", c.c_int64),
+        ("preset", c.c_int), ("graphs", c.c_int), ("window_bytes", c.c_int64),
+    ]
+
+
+class GraphMemory(c.Structure):
+    """leat_graph_memory"""
+    _fields_ = [
+        ("parameters", c.c_int64), ("fixed_bytes", c.c_int64), ("node_bytes", c.c_int64),
+        ("edge_bytes", c.c_int64), ("graph_bytes", c.c_int64),
+    ]
+
+
+class GraphTotals(c.Structure):
+    """leat_graph_totals"""
+    _fields_ = [
+        ("nodes", c.c_int64), ("edges", c.c_int64), ("nodes_least", c.c_int64),
+        ("nodes_most", c.c_int64), ("edges_most", c.c_int64),
+    ]
 
 
 class DatasetOptions(c.Structure):
     """leat_dataset_options"""
-    _fields_ = [("cache_bytes", c.c_int64), ("addresses", c.c_char_p),
-                ("memory_bytes", c.c_int64)]
+    _fields_ = [
+        ("cache_bytes", c.c_int64), ("addresses", c.c_char_p), ("memory_bytes", c.c_int64),
+    ]
 
 
 class DatasetFacts(c.Structure):
     """leat_dataset_facts"""
     _fields_ = [
-        ("indexed", c.c_bool), ("compressed", c.c_bool),
-        ("shard_count", c.c_int64), ("row_count", c.c_int64), ("measurement_count", c.c_int64),
-        ("file_bytes", c.c_int64), ("first_us", c.c_int64), ("last_us", c.c_int64),
-        ("split_shards", c.c_int64 * 3), ("split_rows", c.c_int64 * 3),
-        ("probe", c.c_char_p),
+        ("indexed", c.c_bool), ("compressed", c.c_bool), ("shard_count", c.c_int64),
+        ("row_count", c.c_int64), ("measurement_count", c.c_int64), ("file_bytes", c.c_int64),
+        ("first_us", c.c_int64), ("last_us", c.c_int64), ("split_shards", c.c_int64 * 3),
+        ("split_rows", c.c_int64 * 3), ("probe", c.c_char_p),
     ]
 
 
@@ -70,46 +194,11 @@ class RowFacts(c.Structure):
     ]
 
 
-class Measurement(c.Structure):
-    """leat_measurement"""
-    _fields_ = [
-        ("time_us", c.c_int64), ("src", c.c_void_p), ("dst", c.c_void_p), ("src_size", c.c_int32),
-        ("dst_size", c.c_int32), ("ip_version", c.c_int), ("rtt", c.c_float),
-        ("src_bytes", c.c_uint8 * 16), ("dst_bytes", c.c_uint8 * 16),
-    ]
-
-
-class ProbeAddress(c.Structure):
-    """leat_probe_address"""
-    _fields_ = [
-        ("bytes", c.c_uint8 * 16), ("text", c.c_char * 46), ("text_bytes", c.c_uint8),
-        ("version", c.c_uint8),
-    ]
-
-
-class Measurements(c.Structure):
-    """leat_measurements"""
-    _fields_ = [
-        ("count", c.c_int64), ("time_us", c.c_void_p), ("src", c.c_void_p), ("dst", c.c_void_p),
-        ("ip_version", c.c_void_p), ("rtt", c.c_void_p), ("addresses", c.c_void_p),
-        ("address_count", c.c_int64), ("room", c.c_void_p),
-    ]
-
-
-class SampleOptions(c.Structure):
-    """leat_sample_options"""
-    _fields_ = [
-        ("sampler", c.c_int), ("length", c.c_int32), ("seed", c.c_uint64),
-        ("timestamp_modes", c.c_int * 3), ("field_order", c.c_int), ("packing", c.c_int),
-        ("tail", c.c_int), ("boundary", c.c_int),
-    ]
-
-
 class LoaderOptions(c.Structure):
     """leat_loader_options"""
     _fields_ = [
         ("sample", SampleOptions), ("split", c.c_int), ("batch", c.c_int64),
-        ("host_index", c.c_int64), ("host_count", c.c_int64), ("rows", c.POINTER(c.c_int64)),
+        ("host_index", c.c_int64), ("host_count", c.c_int64), ("rows", c.c_void_p),
         ("row_count", c.c_int64), ("epochs", c.c_int64), ("by_client", c.c_bool),
         ("client_weights", c.c_char_p), ("clients_per_round", c.c_int64),
         ("steps_per_round", c.c_int64), ("threads", c.c_int), ("prefetch", c.c_int64),
@@ -130,17 +219,20 @@ class Batch(c.Structure):
 
 class LoaderCounters(c.Structure):
     """leat_loader_counters"""
-    _fields_ = [(name, c.c_int64) for name in (
-        "batches", "sequences", "masked", "tokens", "padding", "segments", "measurements",
-        "dropped", "payload_bytes", "stall_ns", "work_ns", "memory_bytes", "prefetch",
-        "read_wait_ns", "window_bytes")]
+    _fields_ = [
+        ("batches", c.c_int64), ("sequences", c.c_int64), ("masked", c.c_int64),
+        ("tokens", c.c_int64), ("padding", c.c_int64), ("segments", c.c_int64),
+        ("measurements", c.c_int64), ("dropped", c.c_int64), ("payload_bytes", c.c_int64),
+        ("stall_ns", c.c_int64), ("work_ns", c.c_int64), ("memory_bytes", c.c_int64),
+        ("prefetch", c.c_int64), ("read_wait_ns", c.c_int64), ("window_bytes", c.c_int64),
+    ]
 
 
 class Quarantined(c.Structure):
     """leat_quarantined"""
     _fields_ = [
         ("shard", c.c_char * 256), ("row", c.c_int64), ("record_index", c.c_int64),
-        ("byte", c.c_int64), ("reason", c.c_char * MESSAGE_BYTES),
+        ("byte", c.c_int64), ("reason", c.c_char * 512),
     ]
 
 
@@ -167,7 +259,7 @@ class Explanation(c.Structure):
     _fields_ = [
         ("step", c.c_int64), ("row", c.c_int64), ("sequence", c.c_int64), ("epoch", c.c_int64),
         ("position", c.c_int64), ("anchor", c.c_int64), ("past_end", c.c_bool),
-        ("masked", c.c_bool), ("reason", c.c_char * MESSAGE_BYTES),
+        ("masked", c.c_bool), ("reason", c.c_char * 512),
         ("segments", c.POINTER(ExplainedSegment)), ("segment_count", c.c_int64),
         ("measurements", c.POINTER(ExplainedMeasurement)), ("measurement_count", c.c_int64),
         ("inputs", c.c_void_p), ("segmentation", c.c_void_p), ("length", c.c_int64),
@@ -188,9 +280,8 @@ class CanFacts(c.Structure):
 class CanScalerFacts(c.Structure):
     """leat_can_scaler_facts"""
     _fields_ = [
-        ("strategy", c.c_char_p), ("x_center", c.c_double * NODE_FEATURES),
-        ("x_scale", c.c_double * NODE_FEATURES), ("edge_center", c.c_double * EDGE_FEATURES),
-        ("edge_scale", c.c_double * EDGE_FEATURES),
+        ("strategy", c.c_char_p), ("x_center", c.c_double * 35), ("x_scale", c.c_double * 35),
+        ("edge_center", c.c_double * 11), ("edge_scale", c.c_double * 11),
     ]
 
 
@@ -204,7 +295,9 @@ class CanSizesFacts(c.Structure):
 
 class CanAttackCount(c.Structure):
     """leat_can_attack_count"""
-    _fields_ = [("name", c.c_char_p), ("graphs", c.c_int64)]
+    _fields_ = [
+        ("name", c.c_char_p), ("graphs", c.c_int64),
+    ]
 
 
 class CanSplit(c.Structure):
@@ -220,8 +313,7 @@ class CanSplit(c.Structure):
 class CanClasses(c.Structure):
     """leat_can_classes"""
     _fields_ = [
-        ("graphs", c.c_int64 * CAN_CLASSES), ("unlabelled", c.c_int64),
-        ("weight", c.c_double * CAN_CLASSES),
+        ("graphs", c.c_int64 * 2), ("unlabelled", c.c_int64), ("weight", c.c_double * 2),
     ]
 
 
@@ -251,29 +343,6 @@ class CanGraph(c.Structure):
         ("facts", CanGraphFacts), ("x", c.c_void_p), ("edge_attr", c.c_void_p),
         ("edge_index", c.c_void_p), ("node_id", c.c_void_p),
     ]
-
-
-class GraphBatchOptions(c.Structure):
-    """leat_graph_batch_options"""
-    _fields_ = [
-        ("pack", c.c_int), ("batch", c.c_int64), ("max_nodes", c.c_int64),
-        ("max_edges", c.c_int64), ("oversize", c.c_int), ("min_steps", c.c_int64),
-        ("seed", c.c_uint64), ("curriculum", c.c_int), ("tiers", c.c_int64),
-        ("curriculum_start", c.c_double), ("curriculum_end", c.c_double), ("epochs", c.c_int64),
-        ("preset", c.c_int), ("graphs", c.c_int), ("window_bytes", c.c_int64),
-    ]
-
-
-class GraphMemory(c.Structure):
-    """leat_graph_memory"""
-    _fields_ = [(name, c.c_int64) for name in (
-        "parameters", "fixed_bytes", "node_bytes", "edge_bytes", "graph_bytes")]
-
-
-class GraphTotals(c.Structure):
-    """leat_graph_totals"""
-    _fields_ = [(name, c.c_int64) for name in (
-        "nodes", "edges", "nodes_least", "nodes_most", "edges_most")]
 
 
 class GraphLoaderOptions(c.Structure):
@@ -316,9 +385,11 @@ class GraphEpochFacts(c.Structure):
 
 class GraphLoaderCounters(c.Structure):
     """leat_graph_loader_counters"""
-    _fields_ = [(name, c.c_int64) for name in (
-        "batches", "graphs", "nodes", "edges", "payload_bytes", "stall_ns", "work_ns",
-        "memory_bytes", "prefetch", "read_wait_ns")]
+    _fields_ = [
+        ("batches", c.c_int64), ("graphs", c.c_int64), ("nodes", c.c_int64), ("edges", c.c_int64),
+        ("payload_bytes", c.c_int64), ("stall_ns", c.c_int64), ("work_ns", c.c_int64),
+        ("memory_bytes", c.c_int64), ("prefetch", c.c_int64), ("read_wait_ns", c.c_int64),
+    ]
 
 
 class GraphExplanation(c.Structure):
@@ -368,249 +439,141 @@ class ImageBatch(c.Structure):
 
 class ImageLoaderCounters(c.Structure):
     """leat_image_loader_counters"""
-    _fields_ = [(name, c.c_int64) for name in (
-        "batches", "images", "payload_bytes", "stall_ns", "work_ns", "memory_bytes", "prefetch",
-        "read_wait_ns")]
-
-
-class RunFacts(c.Structure):
-    """leat_run_facts"""
     _fields_ = [
-        ("path", c.c_char_p), ("model", c.c_char_p), ("run", c.c_char_p), ("data", c.c_char_p),
-        ("images", c.c_int64), ("image_size", c.c_int32), ("init", c.c_char_p),
-        ("kernel_class", c.c_char_p), ("model_hash", c.c_char_p), ("leat_version", c.c_char_p),
-        ("score_halves", c.c_double), ("checkpoint_count", c.c_int),
+        ("batches", c.c_int64), ("images", c.c_int64), ("payload_bytes", c.c_int64),
+        ("stall_ns", c.c_int64), ("work_ns", c.c_int64), ("memory_bytes", c.c_int64),
+        ("prefetch", c.c_int64), ("read_wait_ns", c.c_int64),
     ]
 
 
-class RunCheckpoint(c.Structure):
-    """leat_run_checkpoint"""
-    _fields_ = [
-        ("step", c.c_int64), ("state", c.c_char_p), ("path", c.c_char * 4096),
-        ("score", c.c_double), ("deviation", c.c_double), ("best", c.c_bool),
-    ]
-
-
-class RunPoint(c.Structure):
-    """leat_run_point"""
-    _fields_ = [("step", c.c_int64), *((name, c.c_double) for name in (
-        "loss_d_images", "loss_d_fakes", "loss_g", "norm_d", "norm_g", "seconds"))]
-
-
-class RunMeasurement(c.Structure):
-    """leat_run_measurement"""
-    _fields_ = [("step", c.c_int64), *((name, c.c_double) for name in (
-        "score", "deviation", "spread", "spread_data"))]
-
-
-class TrainWarning(c.Structure):
-    """leat_train_warning"""
-    _fields_ = [("step", c.c_int64), ("over", c.c_int64)]
-
-
-class RunMetrics(c.Structure):
-    """leat_run_metrics"""
-    _fields_ = [
-        ("last_step", c.c_int64), ("points", c.c_void_p), ("point_count", c.c_int64),
-        ("measurements", c.c_void_p), ("measurement_count", c.c_int64),
-        ("warnings", TrainWarning * TRAIN_WARNINGS),
-    ]
-
-
-class RunSampleOptions(c.Structure):
-    """leat_run_sample_options"""
-    _fields_ = [
-        ("step", c.c_int64), ("seed", c.c_uint64), ("run_seed", c.c_bool), ("first", c.c_int64),
-        ("count", c.c_int64), ("threads", c.c_int32), ("kernels", c.c_char_p),
-        ("replace", c.c_bool),
-    ]
-
-
-# the C name of each struct above
-STRUCTS: dict[str, type[c.Structure]] = {
-    "leat_error": Error,
-    "leat_dataset_options": DatasetOptions,
-    "leat_dataset_facts": DatasetFacts,
-    "leat_dataset_shard": DatasetShard,
-    "leat_row_facts": RowFacts,
-    "leat_measurement": Measurement,
-    "leat_probe_address": ProbeAddress,
-    "leat_measurements": Measurements,
-    "leat_sample_options": SampleOptions,
-    "leat_loader_options": LoaderOptions,
-    "leat_batch": Batch,
-    "leat_loader_counters": LoaderCounters,
-    "leat_quarantined": Quarantined,
-    "leat_explained_measurement": ExplainedMeasurement,
-    "leat_explained_segment": ExplainedSegment,
-    "leat_explanation": Explanation,
-    "leat_can_facts": CanFacts,
-    "leat_can_scaler_facts": CanScalerFacts,
-    "leat_can_sizes_facts": CanSizesFacts,
-    "leat_can_attack_count": CanAttackCount,
-    "leat_can_split": CanSplit,
-    "leat_can_classes": CanClasses,
-    "leat_can_capture_facts": CanCaptureFacts,
-    "leat_can_graph_facts": CanGraphFacts,
-    "leat_can_graph": CanGraph,
-    "leat_graph_batch_options": GraphBatchOptions,
-    "leat_graph_memory": GraphMemory,
-    "leat_graph_totals": GraphTotals,
-    "leat_graph_loader_options": GraphLoaderOptions,
-    "leat_graph_batch": GraphBatch,
-    "leat_graph_loader_facts": GraphLoaderFacts,
-    "leat_graph_epoch_facts": GraphEpochFacts,
-    "leat_graph_loader_counters": GraphLoaderCounters,
-    "leat_graph_explanation": GraphExplanation,
-    "leat_images_facts": ImagesFacts,
-    "leat_image_facts": ImageFacts,
-    "leat_image_loader_options": ImageLoaderOptions,
-    "leat_image_batch": ImageBatch,
-    "leat_image_loader_counters": ImageLoaderCounters,
-    "leat_run_facts": RunFacts,
-    "leat_run_checkpoint": RunCheckpoint,
-    "leat_run_point": RunPoint,
-    "leat_run_measurement": RunMeasurement,
-    "leat_train_warning": TrainWarning,
-    "leat_run_metrics": RunMetrics,
-    "leat_run_sample_options": RunSampleOptions,
-}
-
-_handle = c.c_void_p
-_error = c.POINTER(Error)
-
-# name -> (result, arguments); c_int is leat_code, whose failures _library.call raises
+# name: (result, arguments)
 PROTOTYPES: dict[str, tuple[Any, tuple[Any, ...]]] = {
     "leat_version": (c.c_char_p, ()),
+    "leat_textbuf_create": (_code, (c.POINTER(_handle), _error)),
+    "leat_textbuf_destroy": (None, (_handle,)),
+    "leat_textbuf_finish": (_code, (_handle, c.POINTER(c.c_char_p), c.POINTER(c.c_int64),
+        _error)),
+    "leat_text_save": (_code, (c.c_char_p, c.c_char_p, c.c_int64, c.c_int, c.c_bool, _error)),
+    "leat_settings_set": (_code, (_handle, c.c_void_p, c.c_char_p, c.c_char_p, _error)),
+    "leat_train_warning_text": (c.c_char_p, (c.c_int, c.POINTER(TrainWarning), c.c_char * 256)),
+    "leat_run_open": (_code, (c.POINTER(_handle), c.c_char_p, _error)),
+    "leat_run_close": (None, (_handle,)),
+    "leat_run_get_facts": (None, (_handle, c.POINTER(RunFacts))),
+    "leat_run_setting_at": (c.c_bool, (_handle, c.c_int, c.POINTER(c.c_char_p),
+        c.POINTER(c.c_char_p))),
+    "leat_run_checkpoint_at": (c.c_bool, (_handle, c.c_int, c.POINTER(RunCheckpoint))),
+    "leat_run_metrics_load": (_code, (c.POINTER(c.POINTER(RunMetrics)), _handle, c.c_int64,
+        _error)),
+    "leat_run_metrics_destroy": (None, (c.POINTER(RunMetrics),)),
+    "leat_run_sample_options_default": (RunSampleOptions, ()),
+    "leat_run_sample": (_code, (_handle, c.POINTER(RunSampleOptions), c.c_void_p,
+        c.POINTER(c.c_double), c.POINTER(c.c_int64), _error)),
+    "leat_run_export": (_code, (c.c_char_p, c.c_int64, c.c_char_p, c.c_bool, _error)),
+    "leat_measurements_free": (None, (c.POINTER(Measurements),)),
+    "leat_can_attack_name_of": (c.c_char_p, (c.c_int, c.c_int)),
+    "leat_tokens_words": (_code, (c.c_void_p, c.c_void_p, c.c_int32, _handle, _error)),
+    "leat_sample_options_table": (_handle, ()),
+    "leat_graph_batch_options_table": (_handle, ()),
+    "leat_graph_model_name": (c.c_char_p, (c.c_int,)),
+    "leat_graph_memory_of": (_code, (c.c_int, c.c_int64, c.POINTER(GraphMemory), _error)),
+    "leat_graph_budget": (_code, (c.POINTER(GraphMemory), c.c_int64, c.POINTER(GraphTotals),
+        c.POINTER(c.c_int64), c.POINTER(c.c_int64), _error)),
     "leat_dataset_options_default": (DatasetOptions, ()),
-    "leat_dataset_open": (c.c_int, (c.POINTER(_handle), c.POINTER(c.c_char_p), c.c_int64,
-                                    c.POINTER(DatasetOptions), _error)),
+    "leat_dataset_open": (_code, (c.POINTER(_handle), c.POINTER(c.c_char_p), c.c_int64,
+        c.POINTER(DatasetOptions), _error)),
     "leat_dataset_close": (None, (_handle,)),
     "leat_dataset_get_facts": (None, (_handle, c.POINTER(DatasetFacts))),
-    "leat_dataset_fingerprint": (c.c_int, (_handle, c.c_char * 65, _error)),
-    "leat_dataset_get_shard": (c.c_int, (_handle, c.c_int64, c.POINTER(DatasetShard), _error)),
-    "leat_dataset_row": (c.c_int, (_handle, c.c_int64, c.POINTER(RowFacts), _error)),
-    "leat_row_create": (c.c_int, (c.POINTER(_handle), _handle, _error)),
+    "leat_dataset_fingerprint": (_code, (_handle, c.c_char * 65, _error)),
+    "leat_dataset_get_shard": (_code, (_handle, c.c_int64, c.POINTER(DatasetShard), _error)),
+    "leat_dataset_row": (_code, (_handle, c.c_int64, c.POINTER(RowFacts), _error)),
+    "leat_row_create": (_code, (c.POINTER(_handle), _handle, _error)),
     "leat_row_destroy": (None, (_handle,)),
-    "leat_dataset_row_open": (c.c_int, (_handle, c.c_int64, _handle, _error)),
-    "leat_row_measurement": (c.c_int, (_handle, c.c_int64, c.POINTER(Measurement), _error)),
-    "leat_dataset_row_decode": (c.c_int, (_handle, c.POINTER(Measurements), _error)),
-    "leat_dataset_row_record": (c.c_int, (_handle, c.POINTER(c.c_void_p), c.POINTER(c.c_int64),
-                                          _error)),
-    "leat_measurements_free": (None, (c.POINTER(Measurements),)),
-    "leat_settings_set": (c.c_int, (_handle, c.c_void_p, c.c_char_p, c.c_char_p, _error)),
-    "leat_settings_get": (c.c_char_p, (_handle, c.c_void_p, c.c_char_p, c.c_char_p)),
-    "leat_sample_options_table": (_handle, ()),
-    "leat_loader_options_table": (_handle, ()),
+    "leat_dataset_row_open": (_code, (_handle, c.c_int64, _handle, _error)),
+    "leat_row_measurement": (_code, (_handle, c.c_int64, c.POINTER(Measurement), _error)),
+    "leat_dataset_row_decode": (_code, (_handle, c.POINTER(Measurements), _error)),
+    "leat_dataset_row_record": (_code, (_handle, c.POINTER(c.c_void_p), c.POINTER(c.c_int64),
+        _error)),
     "leat_loader_options_default": (LoaderOptions, ()),
-    "leat_loader_create": (c.c_int, (c.POINTER(_handle), _handle, c.POINTER(LoaderOptions),
-                                     _error)),
+    "leat_loader_options_table": (_handle, ()),
+    "leat_loader_create": (_code, (c.POINTER(_handle), _handle, c.POINTER(LoaderOptions),
+        _error)),
     "leat_loader_destroy": (None, (_handle,)),
-    "leat_loader_next": (c.c_int, (_handle, c.POINTER(c.POINTER(Batch)), _error)),
+    "leat_loader_next": (_code, (_handle, c.POINTER(c.POINTER(Batch)), _error)),
     "leat_loader_wait": (c.c_bool, (_handle, c.c_int64)),
-    "leat_batch_release": (None, (_handle,)),
+    "leat_batch_release": (None, (c.POINTER(Batch),)),
     "leat_loader_step": (c.c_int64, (_handle,)),
     "leat_loader_step_count": (c.c_int64, (_handle,)),
-    "leat_text_save": (c.c_int, (c.c_char_p, c.c_char_p, c.c_int64, c.c_int, c.c_bool, _error)),
     "leat_loader_epoch_sequences": (c.c_int64, (_handle,)),
-    "leat_loader_seek": (c.c_int, (_handle, c.c_int64, _error)),
-    "leat_loader_state": (None, (_handle, c.c_char * LOADER_STATE_BYTES)),
-    "leat_loader_restore": (c.c_int, (_handle, c.c_char_p, _error)),
-    "leat_loader_save": (c.c_int, (_handle, c.c_char_p, c.c_bool, _error)),
-    "leat_loader_load": (c.c_int, (_handle, c.c_char_p, _error)),
+    "leat_loader_seek": (_code, (_handle, c.c_int64, _error)),
+    "leat_loader_state": (None, (_handle, c.c_char * 257)),
+    "leat_loader_restore": (_code, (_handle, c.c_char_p, _error)),
+    "leat_loader_save": (_code, (_handle, c.c_char_p, c.c_bool, _error)),
+    "leat_loader_load": (_code, (_handle, c.c_char_p, _error)),
     "leat_loader_get_counters": (None, (_handle, c.POINTER(LoaderCounters))),
     "leat_loader_exceeds_memory": (c.c_bool, (_handle, c.POINTER(c.c_int64),
-                                              c.POINTER(c.c_int64))),
-    "leat_loader_quarantine": (c.c_int, (_handle, c.POINTER(c.POINTER(Quarantined)),
-                                         c.POINTER(c.c_int64), _error)),
+        c.POINTER(c.c_int64))),
+    "leat_loader_quarantine": (_code, (_handle, c.POINTER(c.POINTER(Quarantined)),
+        c.POINTER(c.c_int64), _error)),
     "leat_quarantine_free": (None, (c.POINTER(Quarantined),)),
-    "leat_loader_explain": (c.c_int, (_handle, c.c_int64, c.c_int64,
-                                      c.POINTER(c.POINTER(Explanation)), _error)),
+    "leat_loader_explain": (_code, (_handle, c.c_int64, c.c_int64,
+        c.POINTER(c.POINTER(Explanation)), _error)),
     "leat_explanation_destroy": (None, (c.POINTER(Explanation),)),
-    "leat_tokens_words": (c.c_int, (c.c_void_p, c.c_void_p, c.c_int32, _handle, _error)),
-    "leat_textbuf_create": (c.c_int, (c.POINTER(_handle), _error)),
-    "leat_textbuf_finish": (c.c_int, (_handle, c.POINTER(c.c_char_p), c.POINTER(c.c_int64),
-                                      _error)),
-    "leat_textbuf_destroy": (None, (_handle,)),
-    "leat_can_attack_name": (c.c_char_p, (c.c_int,)),
-    "leat_can_attack_name_of": (c.c_char_p, (c.c_int, c.c_int)),
-    "leat_can_cache_open": (c.c_int, (c.POINTER(_handle), c.c_char_p, _error)),
+    "leat_can_cache_open": (_code, (c.POINTER(_handle), c.c_char_p, _error)),
     "leat_can_cache_close": (None, (_handle,)),
     "leat_can_cache_get_facts": (None, (_handle, c.POINTER(CanFacts))),
     "leat_can_cache_setting": (c.c_char_p, (_handle, c.c_char_p)),
     "leat_can_cache_setting_name": (c.c_char_p, (_handle, c.c_int)),
     "leat_can_cache_identifier": (c.c_char_p, (_handle, c.c_int64)),
     "leat_can_cache_get_scaler": (None, (_handle, c.POINTER(CanScalerFacts))),
-    "leat_can_cache_get_split": (c.c_int, (_handle, c.c_int, c.POINTER(CanSplit), _error)),
-    "leat_can_cache_get_classes": (c.c_int, (_handle, c.c_char_p, c.POINTER(CanClasses), _error)),
-    "leat_can_cache_get_capture": (c.c_int, (_handle, c.c_int64, c.POINTER(CanCaptureFacts),
-                                             _error)),
-    "leat_can_reader_create": (c.c_int, (c.POINTER(_handle), _handle, c.c_char_p, c.c_int,
-                                         _error)),
+    "leat_can_cache_get_split": (_code, (_handle, c.c_int, c.POINTER(CanSplit), _error)),
+    "leat_can_cache_get_classes": (_code, (_handle, c.c_char_p, c.POINTER(CanClasses), _error)),
+    "leat_can_cache_get_capture": (_code, (_handle, c.c_int64, c.POINTER(CanCaptureFacts),
+        _error)),
+    "leat_can_reader_create": (_code, (c.POINTER(_handle), _handle, c.c_char_p, c.c_int, _error)),
     "leat_can_reader_destroy": (None, (_handle,)),
-    "leat_can_reader_facts": (c.c_int, (_handle, c.c_int64, c.POINTER(CanGraphFacts), _error)),
-    "leat_can_reader_graph": (c.c_int, (_handle, c.c_int64, c.POINTER(CanGraph), _error)),
-    "leat_graph_model_name": (c.c_char_p, (c.c_int,)),
-    "leat_graph_memory_of": (c.c_int, (c.c_int, c.c_int64, c.POINTER(GraphMemory), _error)),
-    "leat_graph_budget": (c.c_int, (c.POINTER(GraphMemory), c.c_int64, c.POINTER(GraphTotals),
-                                    c.POINTER(c.c_int64), c.POINTER(c.c_int64), _error)),
+    "leat_can_reader_facts": (_code, (_handle, c.c_int64, c.POINTER(CanGraphFacts), _error)),
+    "leat_can_reader_graph": (_code, (_handle, c.c_int64, c.POINTER(CanGraph), _error)),
     "leat_graph_loader_options_default": (GraphLoaderOptions, ()),
-    "leat_graph_batch_options_table": (_handle, ()),
     "leat_graph_loader_options_table": (_handle, ()),
-    "leat_graph_loader_create": (c.c_int, (c.POINTER(_handle), _handle,
-                                           c.POINTER(GraphLoaderOptions), _error)),
+    "leat_graph_loader_create": (_code, (c.POINTER(_handle), _handle,
+        c.POINTER(GraphLoaderOptions), _error)),
     "leat_graph_loader_destroy": (None, (_handle,)),
-    "leat_graph_loader_next": (c.c_int, (_handle, c.POINTER(c.POINTER(GraphBatch)), _error)),
+    "leat_graph_loader_next": (_code, (_handle, c.POINTER(c.POINTER(GraphBatch)), _error)),
     "leat_graph_loader_wait": (c.c_bool, (_handle, c.c_int64)),
-    "leat_graph_batch_release": (None, (_handle,)),
+    "leat_graph_batch_release": (None, (c.POINTER(GraphBatch),)),
     "leat_graph_loader_place": (None, (_handle, c.POINTER(c.c_int64), c.POINTER(c.c_int64))),
-    "leat_graph_loader_seek": (c.c_int, (_handle, c.c_int64, c.c_int64, _error)),
-    "leat_graph_loader_state": (None, (_handle, c.c_char * LOADER_STATE_BYTES)),
-    "leat_graph_loader_restore": (c.c_int, (_handle, c.c_char_p, _error)),
-    "leat_graph_loader_save": (c.c_int, (_handle, c.c_char_p, c.c_bool, _error)),
-    "leat_graph_loader_load": (c.c_int, (_handle, c.c_char_p, _error)),
+    "leat_graph_loader_seek": (_code, (_handle, c.c_int64, c.c_int64, _error)),
+    "leat_graph_loader_state": (None, (_handle, c.c_char * 257)),
+    "leat_graph_loader_restore": (_code, (_handle, c.c_char_p, _error)),
+    "leat_graph_loader_save": (_code, (_handle, c.c_char_p, c.c_bool, _error)),
+    "leat_graph_loader_load": (_code, (_handle, c.c_char_p, _error)),
     "leat_graph_loader_get_facts": (None, (_handle, c.POINTER(GraphLoaderFacts))),
-    "leat_graph_loader_get_epoch": (c.c_int, (_handle, c.c_int64, c.POINTER(GraphEpochFacts),
-                                              _error)),
+    "leat_graph_loader_get_epoch": (_code, (_handle, c.c_int64, c.POINTER(GraphEpochFacts),
+        _error)),
     "leat_graph_loader_get_counters": (None, (_handle, c.POINTER(GraphLoaderCounters))),
-    "leat_graph_loader_explain": (c.c_int, (_handle, c.c_int64, c.c_int64,
-                                            c.POINTER(c.POINTER(GraphExplanation)), _error)),
+    "leat_graph_loader_explain": (_code, (_handle, c.c_int64, c.c_int64,
+        c.POINTER(c.POINTER(GraphExplanation)), _error)),
     "leat_graph_explanation_destroy": (None, (c.POINTER(GraphExplanation),)),
-    "leat_images_open": (c.c_int, (c.POINTER(_handle), c.c_char_p, _error)),
+    "leat_images_open": (_code, (c.POINTER(_handle), c.c_char_p, _error)),
     "leat_images_close": (None, (_handle,)),
     "leat_images_get_facts": (None, (_handle, c.POINTER(ImagesFacts))),
-    "leat_images_get_entry": (c.c_int, (_handle, c.c_int64, c.POINTER(ImageFacts), _error)),
+    "leat_images_get_entry": (_code, (_handle, c.c_int64, c.POINTER(ImageFacts), _error)),
     "leat_images_find": (c.c_int64, (_handle, c.c_char_p)),
-    "leat_images_read": (c.c_int, (_handle, c.c_int64, c.c_void_p, _error)),
+    "leat_images_read": (_code, (_handle, c.c_int64, c.c_void_p, _error)),
     "leat_image_loader_options_default": (ImageLoaderOptions, ()),
     "leat_image_loader_options_table": (_handle, ()),
-    "leat_image_loader_create": (c.c_int, (c.POINTER(_handle), _handle,
-                                           c.POINTER(ImageLoaderOptions), _error)),
+    "leat_image_loader_create": (_code, (c.POINTER(_handle), _handle,
+        c.POINTER(ImageLoaderOptions), _error)),
     "leat_image_loader_destroy": (None, (_handle,)),
-    "leat_image_loader_next": (c.c_int, (_handle, c.POINTER(c.POINTER(ImageBatch)), _error)),
+    "leat_image_loader_next": (_code, (_handle, c.POINTER(c.POINTER(ImageBatch)), _error)),
     "leat_image_loader_wait": (c.c_bool, (_handle, c.c_int64)),
-    "leat_image_batch_release": (None, (_handle,)),
+    "leat_image_batch_release": (None, (c.POINTER(ImageBatch),)),
     "leat_image_loader_step": (c.c_int64, (_handle,)),
     "leat_image_loader_step_count": (c.c_int64, (_handle,)),
-    "leat_image_loader_seek": (c.c_int, (_handle, c.c_int64, _error)),
-    "leat_image_loader_state": (None, (_handle, c.c_char * LOADER_STATE_BYTES)),
-    "leat_image_loader_restore": (c.c_int, (_handle, c.c_char_p, _error)),
-    "leat_image_loader_save": (c.c_int, (_handle, c.c_char_p, c.c_bool, _error)),
-    "leat_image_loader_load": (c.c_int, (_handle, c.c_char_p, _error)),
+    "leat_image_loader_seek": (_code, (_handle, c.c_int64, _error)),
+    "leat_image_loader_state": (None, (_handle, c.c_char * 257)),
+    "leat_image_loader_restore": (_code, (_handle, c.c_char_p, _error)),
+    "leat_image_loader_save": (_code, (_handle, c.c_char_p, c.c_bool, _error)),
+    "leat_image_loader_load": (_code, (_handle, c.c_char_p, _error)),
     "leat_image_loader_get_counters": (None, (_handle, c.POINTER(ImageLoaderCounters))),
-    "leat_train_warning_text": (c.c_char_p, (c.c_int, c.POINTER(TrainWarning),
-                                             c.c_char * WARNING_BYTES)),
-    "leat_run_open": (c.c_int, (c.POINTER(_handle), c.c_char_p, _error)),
-    "leat_run_close": (None, (_handle,)),
-    "leat_run_get_facts": (None, (_handle, c.POINTER(RunFacts))),
-    "leat_run_setting_at": (c.c_bool, (_handle, c.c_int, c.POINTER(c.c_char_p),
-                                       c.POINTER(c.c_char_p))),
-    "leat_run_checkpoint_at": (c.c_bool, (_handle, c.c_int, c.POINTER(RunCheckpoint))),
-    "leat_run_metrics_load": (c.c_int, (c.POINTER(c.POINTER(RunMetrics)), _handle, c.c_int64,
-                                        _error)),
-    "leat_run_metrics_destroy": (None, (c.POINTER(RunMetrics),)),
-    "leat_run_sample_options_default": (RunSampleOptions, ()),
-    "leat_run_sample": (c.c_int, (_handle, c.POINTER(RunSampleOptions), c.c_void_p,
-                                  c.POINTER(c.c_double), c.POINTER(c.c_int64), _error)),
-    "leat_run_export": (c.c_int, (c.c_char_p, c.c_int64, c.c_char_p, c.c_bool, _error)),
 }

@@ -102,8 +102,10 @@ class Reader:
         self._idle.append(self._pointer)
 
 
-def copy_of(address: int | None, count: int, dtype: npt.DTypeLike) -> npt.NDArray[Any]:
-    """A copy of `count` items at an address of the library; zeros if the address is NULL."""
+def copy_of(place: Any, count: int, dtype: npt.DTypeLike) -> npt.NDArray[Any]:
+    """A copy of `count` items at an address of the library, or behind a pointer to structs; zeros
+    if it is NULL."""
+    address = place if isinstance(place, int) else c.cast(place, c.c_void_p).value
     if not count or address is None:
         return np.zeros(count, dtype)
     size = count * np.dtype(dtype).itemsize

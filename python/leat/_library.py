@@ -10,6 +10,7 @@ import ctypes as c
 import operator
 import os
 import re
+import types
 from collections.abc import Mapping
 from typing import Any
 
@@ -28,10 +29,12 @@ def _open(loader: Any) -> Any:
             f"libleat cannot be loaded from this installation: {problem}; install the package "
             "again (pip install ./python), with the system libraries that it was built with"
         ) from problem
+    functions = types.SimpleNamespace()  # and no others: ctypes would guess their types
     for name, (result, arguments) in _abi.PROTOTYPES.items():
         function = getattr(library, name)
         function.restype, function.argtypes = result, arguments
-    return library
+        setattr(functions, name, function)
+    return functions
 
 
 lib = _open(c.CDLL)

@@ -41,8 +41,8 @@ class Held:
     release: ClassVar[Any]
     __array_interface__: dict[str, Any]
 
-    def __init__(self, pointer: int) -> None:
-        self.pointer = pointer
+    def __init__(self, batch: c.Structure) -> None:
+        self.pointer = c.pointer(batch)
 
     def array(self, address: int, shape: tuple[int, ...], kind: str,
               writable: bool = False) -> npt.NDArray[Any]:

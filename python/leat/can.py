@@ -18,7 +18,7 @@ from leat._ring import choice, real
 from leat.errors import OptionError
 
 NODE_FEATURES, EDGE_FEATURES = _abi.NODE_FEATURES, _abi.EDGE_FEATURES
-_SCALES = ("stored", "none")  # by leat_scale
+_SCALES = tuple(name.lower() for name in _abi.ENUMS["SCALE"])
 
 
 def attack_name(code: SupportsIndex, y: SupportsIndex | None = None) -> str:
@@ -432,7 +432,7 @@ class _Held(_ring.Held):
 
 def _arrays(found: Any, writable: bool) -> GraphBatch:
     """The arrays of a leat_graph_batch, which this function now owns; nothing is copied."""
-    holder = _Held(c.addressof(found))
+    holder = _Held(found)
     graphs, nodes, edges = found.graph_count, found.node_count, found.edge_count
 
     def array(name: str, kind: str, *shape: int) -> npt.NDArray[Any]:

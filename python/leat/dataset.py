@@ -16,8 +16,9 @@ from leat._handle import Path, copy_of, path_of
 from leat._library import call, encoded, held, integer, lib, size
 
 _EPOCH = datetime.datetime(1970, 1, 1, tzinfo=datetime.timezone.utc)
-_SPLITS = ("train", "test", None)  # by leat_split
-_ADDRESS = np.dtype({"names": ["text", "text_bytes"], "formats": ["S46", "u1"],
+SPLITS = tuple(None if name == "NONE" else name.lower() for name in _abi.ENUMS["SPLIT"])
+_ADDRESS = np.dtype({"names": ["text", "text_bytes"],
+                     "formats": [f"S{_abi.ProbeAddress.text.size}", "u1"],
                      "offsets": [_abi.ProbeAddress.text.offset,
                                  _abi.ProbeAddress.text_bytes.offset],
                      "itemsize": c.sizeof(_abi.ProbeAddress)})
@@ -236,7 +237,7 @@ class ProbeDataset(Sequence[ProbeRow]):
         found = _abi.DatasetShard()
         call(held.leat_dataset_get_shard, self._handle.pointer, index, c.byref(found))
         count: int = found.measurement_count
-        return Shard(os.fsdecode(found.name), _SPLITS[found.split], found.first_row,
+        return Shard(os.fsdecode(found.name), SPLITS[found.split], found.first_row,
                      found.row_count, count if count >= 0 else None, found.file_bytes)
 
     @property
@@ -263,7 +264,7 @@ class ProbeDataset(Sequence[ProbeRow]):
     def rows(self, split: str) -> Sequence[int]:
         """The numbers of the rows of a split, "train" or "test"; for third-party files, of the
         files whose name or folder starts with that word."""
-        if split not in _SPLITS[:2]:
+        if split not in SPLITS[:2]:
             raise ValueError(f"split {split!r} is not accepted: \"train\" or \"test\"")
         found = [range(s.first_row, s.first_row + s.row_count) for s in self.shards
                  if s.split == split and s.row_count]

@@ -15,7 +15,7 @@ from leat._handle import Path, path_of
 from leat._library import call, encoded, held, integer, lib, set_options, whole
 from leat._ring import choice
 
-_VALUES = ("u8", "float")  # by leat_image_values
+_VALUES = tuple(name.lower() for name in _abi.ENUMS["IMAGE_VALUES"])
 
 
 class ImageFacts(NamedTuple):
@@ -180,7 +180,7 @@ class _Held(_ring.Held):
 
 def _arrays(found: Any) -> ImageBatch:
     """The arrays of a leat_image_batch, which this function now owns; nothing is copied."""
-    holder = _Held(c.addressof(found))
+    holder = _Held(found)
     rows, size = found.row_count, found.size
     images = (holder.array(found.f32, (rows, 3, size, size), "<f4") if found.u8 is None
               else holder.array(found.u8, (rows, size, size, 3), "|u1"))

@@ -14,13 +14,12 @@ from leat import _abi, _ring
 from leat._handle import Path, copy_of
 from leat._library import call, encoded, held, integer, lib, set_options, whole
 from leat._ring import choice, integers
-from leat.dataset import ProbeDataset
+from leat.dataset import SPLITS, ProbeDataset
 
 Arrays = dict[str, npt.NDArray[np.int32]]
 
 KEYS = ("inputs", "targets", "inputs_position", "targets_position", "inputs_segmentation",
         "targets_segmentation")
-_SPLITS = ("train", "test", None)  # by leat_split
 _NUMPY = tuple(int(part) for part in np.__version__.split(".")[:2])
 
 
@@ -37,7 +36,7 @@ class _Held(_ring.Held):
 
 def _arrays(found: Any) -> Arrays:
     """The six arrays of a leat_batch, which this function now owns; nothing is copied."""
-    holder = _Held(c.addressof(found))
+    holder = _Held(found)
     shape = (found.row_count, found.length)
     return {key: holder.array(getattr(found, key), shape, "<i4") for key in KEYS}
 
@@ -227,7 +226,7 @@ class Loader(_ring.Steps):
                   "field-order": field_order, "packing": packing, "tail": tail,
                   "boundary": boundary}
         set_options(lib.leat_sample_options_table(), options.sample, sample)
-        choice("split", split, _SPLITS)
+        choice("split", split, SPLITS)
         values = {
             "split": split or "all", "batch": integer("batch", batch),
             "epochs": integer("epochs", epochs), "io": io, "on-corrupt": on_corrupt,
@@ -238,7 +237,8 @@ class Loader(_ring.Steps):
         set_options(lib.leat_loader_options_table(), options, values)
         if rows is not None:
             rows = self._options["rows"] = integers("rows", rows, "[0, 1, 2]")
-            options.rows, options.row_count = (c.c_int64 * len(rows))(*rows), len(rows)
+            options.rows = c.cast((c.c_int64 * len(rows))(*rows), c.c_void_p)
+            options.row_count = len(rows)
         options.by_client = by_client
         if client_weights is not None:
             options.client_weights = encoded(client_weights)

@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from leat import _abi, errors
-from leat._handle import Path, path_of
+from leat._handle import Path, copy_of, path_of
 from leat._library import COMMAND, call, encoded, held, integer, lib, whole
 from leat.images import ImageDataset
 
@@ -122,8 +122,9 @@ class Run:
         call(lib.leat_run_metrics_load, c.byref(pointer), self._pointer, integer("most", most))
         try:
             found = pointer.contents
-            points = _table(found.points, found.point_count, _abi.RunPoint)
-            scores = _table(found.measurements, found.measurement_count, _abi.RunMeasurement)
+            points = copy_of(found.points, found.point_count, np.dtype(_abi.RunPoint))
+            scores = copy_of(found.measurements, found.measurement_count,
+                             np.dtype(_abi.RunMeasurement))
             warnings = _sentences(found.warnings)
         finally:
             lib.leat_run_metrics_destroy(pointer)
@@ -178,15 +179,6 @@ def _sentences(warnings: c.Array[_abi.TrainWarning]) -> tuple[str, ...]:
     text = (c.c_char * _abi.WARNING_BYTES)()
     return tuple(lib.leat_train_warning_text(kind, warning, text).decode("ascii")
                  for kind, warning in enumerate(warnings) if warning.step > 0)
-
-
-def _table(address: int | None, count: int, kind: type[c.Structure]) -> npt.NDArray[Any]:
-    """A copy of `count` structs as a structured array."""
-    if not count or address is None:
-        return np.zeros(0, np.dtype(kind))
-    there = memoryview((kind * count).from_address(address)).cast("B")
-    copy: npt.NDArray[Any] = np.frombuffer(there, np.dtype(kind), count).copy()
-    return copy
 
 
 def _shows_progress() -> bool:

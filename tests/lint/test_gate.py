@@ -311,6 +311,9 @@ class Lists(unittest.TestCase):
                 ("docs/schema/x.json", ["cli_test_json_schema"], ["cli_test_readme"]),
                 ("tests/golden/reference/x", ["nn_test_conv", "cli_test_golden_files"],
                  ["base_test_core"]),
+                ("include/leat/train.h", ["lint_test_python_abi", "train_test_run"],
+                 ["load_can_test_loader", "lint_test_gate"]),
+                ("python/leat/can.py", ["lint_test_abi_script"], ["lint_test_gate"]),
                 ("scripts/x", ["lint_test_gate"], ["base_test_core", "cli_test_train"]),
                 ("tests/nn/test_conv.c", ["nn_test_conv"], ["nn_test_product"]),
                 ("tests/nn/reference.h", ["nn_test_conv", "nn_test_product"], ["train_test_run"])):

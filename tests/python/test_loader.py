@@ -31,7 +31,7 @@ import leat  # noqa: E402
 import leat._ring  # noqa: E402
 import leat.errors  # noqa: E402
 import leat.loader  # noqa: E402
-from leat._library import lib  # noqa: E402
+from leat._library import PATH, lib  # noqa: E402
 from support import LIMIT  # noqa: E402
 
 SMALL = {"batch": 12, "length": 256, "seed": 7}
@@ -54,6 +54,8 @@ def digests(steps, **options):
 
 class Defaults(unittest.TestCase):
     def test_are_the_librarys(self):
+        get = ctypes.CDLL(PATH).leat_settings_get  # the package itself does not use it
+        get.restype = ctypes.c_char_p
         for kind, tables, names in (
                 (leat.Loader, ((lib.leat_sample_options_table, "sample"),
                                (lib.leat_loader_options_table, "")), 15),
@@ -68,8 +70,8 @@ class Defaults(unittest.TestCase):
                 for table, member in tables:
                     of = getattr(options, member) if member else options
                     text = ctypes.create_string_buffer(32)
-                    found = lib.leat_settings_get(table(), ctypes.byref(of),
-                                                  name.replace("_", "-").encode(), text)
+                    found = get(ctypes.c_void_p(table()), ctypes.byref(of),
+                                name.replace("_", "-").encode(), text)
                     if found is None:
                         continue
                     wanted = (",".join(map(str, parameter.default))
