@@ -63,7 +63,8 @@ LEAT_API const leat_setting_table *leat_coordinate_options_table(void);
 /* The settings of leat_train_options_table, with the defaults of a run by many machines. */
 LEAT_API const leat_setting_table *leat_coordinate_train_table(void);
 /* Sets *train to the settings of a run that the database has, for a coordinator whose folder is
- * lost; options: url and name. LEAT_ERR_NOT_FOUND: it has no such run. */
+ * lost; options: url and name. LEAT_ERR_NOT_FOUND: it has no such run. LEAT_ERR_UNSUPPORTED: the
+ * schema is another version's. */
 LEAT_API LEAT_MUST_CHECK leat_code leat_coordinate_settings(const leat_coordinate_options *options,
                                                             const char *run,
                                                             leat_train_options *train,
@@ -81,7 +82,8 @@ typedef struct leat_coordinate_result {
  * missing. Another coordinator that holds the run is waited for. Codes are those of leat_train;
  * LEAT_ERR_EXISTS also: the database has an unfinished run of this name, and resume is not set.
  * LEAT_ERR_UNSUPPORTED: the server is older than 13, or is reached through a transaction or
- * statement pooler (leat_crowd_pooler). LEAT_ERR_OPTION also: the server refuses the login.
+ * statement pooler (leat_crowd_pooler), or the schema is another version's; the message says how to
+ * continue. LEAT_ERR_OPTION also: the server refuses the login.
  */
 LEAT_API LEAT_MUST_CHECK leat_code leat_coordinate(const char *model, const char *data,
                                                    const char *run,
@@ -291,7 +293,8 @@ typedef struct leat_crowd_event {
 typedef struct leat_crowd_status leat_crowd_status;
 /* Reads the views that every login may read. LEAT_ERR_CONNECTION: the server cannot be reached now.
  * LEAT_ERR_NOT_FOUND: there is no schema, or no run (of the name in the URL). LEAT_ERR_OPTION: the
- * URL is not valid, or the server refuses the login. */
+ * URL is not valid, or the server refuses the login. LEAT_ERR_UNSUPPORTED: the schema is another
+ * version's. */
 LEAT_API LEAT_MUST_CHECK leat_code leat_crowd_status_load(leat_crowd_status **out, const char *url,
                                                           leat_error *err);
 LEAT_API void leat_crowd_status_destroy(leat_crowd_status *status);

@@ -123,11 +123,6 @@ static void tell_absent(leat_check *self, const schema_facts *of) {
                     "schema: none yet, and this login may not create it");
 }
 
-/* What repairs a schema that is not this version's, or not complete. */
-#define REPLACE                                                                                    \
-    "as its owner: DROP SCHEMA leat CASCADE; then leat coordinate RUN --resume creates it again, " \
-    "and the folder RUN is enough to continue"
-
 static bool is_complete(leat_check *self) {
     static const char *const creates_relation[] = {"create table ", "create view ", NULL};
     static const char *const creates_function[] = {"create function ", NULL};
@@ -140,16 +135,17 @@ static bool is_complete(leat_check *self) {
         "(select from pg_proc p join pg_namespace n on n.oid = p.pronamespace where n.nspname = "
         "'leat' and p.proname = name)";
     names relations = {0}, functions = {0};
-    char missing[2][WORDS_BYTES];
+    char missing[2][WORDS_BYTES], todo[LEAT_STORE_REMEDY_BYTES];
     find_created(&relations, creates_relation);
     find_created(&functions, creates_function);
     ask_text(self, missing[0], missing_relations, relations.text);
     ask_text(self, missing[1], missing_functions, functions.text);
     bool complete = true;
+    leat_store_replacement("RUN", todo);
     for (int i = 0; i < 2; i++) {
         if (missing[i][0] == 0) continue;
         complete = false;
-        leat_check_tell(self, LEAT_CROWD_PROBLEM, REPLACE, "schema: incomplete: %.1500s missing",
+        leat_check_tell(self, LEAT_CROWD_PROBLEM, todo, "schema: incomplete: %.1500s missing",
                         missing[i]);
     }
     return complete;
@@ -157,16 +153,17 @@ static bool is_complete(leat_check *self) {
 
 /* The version, unless this login may not know it. False: another one than this leat's. */
 static bool is_ours(leat_check *self) {
-    leat_pg_rows *rows = NULL;
-    if (!leat_check_ask(self, "schema version", &rows, "select version from leat.version", NULL, 0))
+    char todo[LEAT_STORE_REMEDY_BYTES];
+    leat_error why = {0};
+    int64_t version = 0;
+    if (leat_pg_broken(self->pg) || leat_store_find_version(self->pg, &version, &why) != LEAT_OK ||
+        version == 0)
         return true;
-    const int64_t version = leat_pg_int(rows, 0, 0);
-    leat_pg_rows_destroy(rows);
     self->facts->schema_version = version;
     if (version == LEAT_CROWD_SCHEMA_VERSION) return true;
-    leat_check_tell(self, LEAT_CROWD_PROBLEM, "use the leat that created it; or " REPLACE,
-                    "schema: version %lld, and this leat needs %d", (long long)version,
-                    LEAT_CROWD_SCHEMA_VERSION);
+    (void)leat_store_remedy(version, "RUN", todo);
+    leat_check_tell(self, LEAT_CROWD_PROBLEM, todo, "schema: version %lld, and this leat needs %d",
+                    (long long)version, LEAT_CROWD_SCHEMA_VERSION);
     return false;
 }
 
@@ -255,10 +252,9 @@ static void tell_rights(leat_check *self, const schema_facts *of, const char *gr
 
 static void tell_present(leat_check *self, const schema_facts *of) {
     char grants[WORDS_BYTES], views[WORDS_BYTES], todo[WORDS_BYTES];
-    if (!is_complete(self)) return;
+    if (!is_ours(self) || !is_complete(self)) return;
     find_grants(self, of, grants, views);
     const bool may_read = of->may_use && views[0] == 0;
-    if (may_read && !is_ours(self)) return;
     if (leat_pg_broken(self->pg)) return;
     if (may_read)
         leat_check_tell(self, LEAT_CROWD_OK, "", "schema: version %d, complete, owner %s",

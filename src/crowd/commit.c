@@ -18,12 +18,8 @@ leat_code leat_coordinator_take(leat_coordinator *self, const leat_step_numbers 
     leat_coordinator_encode(self);
     leat_trainer_hash(self->session.trainer, self->state_hash);
     self->taken = (leat_store_step){.step = done - 1,
-                                    .images = leat_plan_position(&self->session.plan, done, 0),
-                                    .loss_d_images = numbers->sums[0] / numbers->weight,
-                                    .loss_d_fakes = numbers->sums[1] / numbers->weight,
-                                    .loss_g = numbers->sums[2] / numbers->weight,
-                                    .norm_d = numbers->norms[0],
-                                    .norm_g = numbers->norms[1]};
+                                    .images = leat_plan_position(&self->session.plan, done, 0)};
+    self->taken.value_count = leat_step_values(numbers, self->taken.values);
     memcpy(self->taken.weights, self->weights_hash, sizeof self->taken.weights);
     memcpy(self->taken.state, self->state_hash, sizeof self->taken.state);
     return leat_coordinator_record_step(self, done - 1, err);

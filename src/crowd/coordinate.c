@@ -66,6 +66,7 @@ static leat_code create_run(leat_coordinator *self, leat_error *err) {
                                 .data_note = note_of(self),
                                 .kernel_class = identity->kernel_class,
                                 .leat_version = leat_version(),
+                                .value_names = self->value_names,
                                 .samples = identity->samples,
                                 .units = session->plan.units,
                                 .unit_size = session->plan.unit_size,
@@ -101,9 +102,7 @@ static leat_code find_run(leat_coordinator *self, leat_error *err) {
     leat_store_run run;
     leat_pg_rows *rows = NULL;
     LEAT_TRY(leat_store_find_run(self->pg, self->name, &run, &rows, err));
-    leat_code code = LEAT_OK;
-    if (strcmp(run.identity, self->session.identity.run) != 0)
-        code = leat_coordinator_refuse_run(self, &run, err);
+    const leat_code code = leat_coordinator_check_run(self, &run, err);
     if (code == LEAT_OK) {
         self->run = run.id;
         self->part_bytes = run.part_bytes;
@@ -114,16 +113,18 @@ static leat_code find_run(leat_coordinator *self, leat_error *err) {
 
 static leat_code open_database(leat_coordinator *self, leat_error *err) {
     leat_error why = {0};
-    LEAT_TRY(leat_store_install(self->pg, err));
+    leat_code code = leat_store_install(self->pg, &why);
+    if (code == LEAT_ERR_UNSUPPORTED) LEAT_TRY(leat_coordinator_check_version(self, err));
+    if (code != LEAT_OK) return leat_error_copy(err, &why);
     if (self->run != 0) {
-        const leat_code code = find_run(self, &why);
+        code = find_run(self, &why);
         if (code != LEAT_ERR_NOT_FOUND) return leat_error_copy(err, &why);
         self->run = 0; /* the database was lost: what is here is enough */
         self->hold = (leat_store_hold){0};
         return make_run(self, err);
     }
     if (!self->options->train.resume) return make_run(self, err);
-    const leat_code code = find_run(self, &why);
+    code = find_run(self, &why);
     if (code == LEAT_ERR_NOT_FOUND) return make_run(self, err);
     return leat_error_copy(err, &why);
 }
@@ -192,7 +193,8 @@ static leat_code look_first(leat_coordinator *self, leat_error *err) {
     }
     for (bool told = false;; told = true) {
         leat_error why = {0};
-        const leat_code code = connect_once(self, &why);
+        leat_code code = connect_once(self, &why);
+        if (code == LEAT_OK) code = leat_coordinator_check_version(self, &why);
         leat_pg_close(self->pg);
         self->pg = NULL;
         if (code == LEAT_ERR_UNSUPPORTED || code == LEAT_ERR_OPTION)
@@ -325,6 +327,7 @@ static leat_code prepare(leat_coordinator *self, const char *model, const char *
     const leat_coordinate_options *options = self->options;
     LEAT_TRY(leat_settings_check(leat_coordinate_options_table(), options, err));
     LEAT_TRY(leat_coordinator_name(options->name, run, self->name, err));
+    leat_coordinator_name_values(self);
     LEAT_TRY(leat_coordinator_check_place(self, run, err));
     LEAT_TRY(leat_session_begin(&self->session, model, data, &options->train, &self->result->train,
                                 err));
@@ -369,6 +372,7 @@ leat_code leat_coordinate(const char *model, const char *data, const char *run,
     LEAT_TRY(LEAT_NEW(&self, 1, err));
     self->options = options;
     self->result = result;
+    self->folder = run;
     self->taken.step = -1;
     self->stop = (leat_stop){.asked = is_stopped, .of = self};
     self->pause = leat_pause_make(options->poll_ms, PAUSE_MOST_MS);

@@ -24,9 +24,11 @@ typedef struct leat_keeper {
 LEAT_MUST_CHECK leat_code leat_keeper_start(leat_keeper *keeper, leat_error *err);
 void leat_keeper_stop(leat_keeper *keeper);
 
+#define LEAT_COORDINATOR_NAMES_BYTES (LEAT_STEP_VALUES_MAX * 49 + 1)
 typedef struct leat_coordinator {
     const leat_coordinate_options *options;
     leat_coordinate_result *result;
+    const char *folder; /* RUN */
     leat_session session;
     leat_exchange *exchange;
     leat_exchange_sizes sizes;
@@ -45,10 +47,11 @@ typedef struct leat_coordinator {
     bool alone;  /* no machine works, and the caller knows it */
     bool serves; /* the run keeps its data set in the database */
     int64_t run;
-    char name[LEAT_CROWD_NAME_BYTES]; /* of the run */
-    int64_t part_bytes;               /* of the run, which may have begun with another option */
-    leat_store_position at;           /* of the database, as last seen or written */
-    leat_store_step taken;            /* the last step taken here; its step is -1: none */
+    char name[LEAT_CROWD_NAME_BYTES];               /* of the run */
+    char value_names[LEAT_COORDINATOR_NAMES_BYTES]; /* of what a step computes: leat_store_run */
+    int64_t part_bytes;     /* of the run, which may have begun with another option */
+    leat_store_position at; /* of the database, as last seen or written */
+    leat_store_step taken;  /* the last step taken here; its step is -1: none */
     leat_ledger ledger;
     bool ledger_begun;
     leat_store_result *counted; /* of each unit of the step: what was added */
@@ -64,9 +67,15 @@ typedef struct leat_coordinator {
 /* The name of a run in the database: `name`, or if it is NULL, that of the folder. */
 LEAT_MUST_CHECK leat_code leat_coordinator_name(const char *name, const char *run,
                                                 char out[LEAT_CROWD_NAME_BYTES], leat_error *err);
-/* Fails: a run of this name in the database is not the coordinator's. Names what differs. */
-LEAT_MUST_CHECK leat_code leat_coordinator_refuse_run(const leat_coordinator *self,
-                                                      const leat_store_run *run, leat_error *err);
+/* Sets self->value_names. */
+void leat_coordinator_name_values(leat_coordinator *self);
+/* Whether a run of this name in the database is the coordinator's. LEAT_ERR_OPTION names what
+ * differs. */
+LEAT_MUST_CHECK leat_code leat_coordinator_check_run(const leat_coordinator *self,
+                                                     const leat_store_run *run, leat_error *err);
+/* LEAT_ERR_UNSUPPORTED: the schema is another version's; what is done about it. */
+LEAT_MUST_CHECK leat_code leat_coordinator_check_version(const leat_coordinator *self,
+                                                         leat_error *err);
 void leat_coordinator_say(const leat_coordinator *self, const char *format, ...) LEAT_PRINTF(2, 3);
 /* Whether RUN was new, and still has nothing that would be missed. */
 bool leat_coordinator_is_new(const leat_coordinator *self);

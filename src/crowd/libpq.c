@@ -510,9 +510,30 @@ static leat_code collect(leat_pg *pg, PGresult **kept, leat_error *err) {
     }
 }
 
+/* A number with the digits that give it back, in a text of an array, with what is around it. */
+enum { REAL_BYTES = 26 };
+
+/* As SQL writes an array: "{0.5,NaN}". */
+static void write_reals(char text[2 + LEAT_PG_REALS_MAX * REAL_BYTES], const double *values,
+                        int64_t count) {
+    char *to = text;
+    *to++ = '{';
+    for (int64_t i = 0; i < count; i++) {
+        if (i > 0) *to++ = ',';
+        if (isfinite(values[i])) to += snprintf(to, REAL_BYTES, "%.17g", values[i]);
+        else
+            to += snprintf(to, REAL_BYTES, "%s",
+                           isnan(values[i]) ? "NaN"
+                           : values[i] > 0  ? "Infinity"
+                                            : "-Infinity");
+    }
+    memcpy(to, "}", 2);
+}
+
 /* Texts of numbers, and what libpq takes. */
 typedef struct parameters {
     char numbers[LEAT_PG_PARAMETERS_MAX][32];
+    char reals[2 + LEAT_PG_REALS_MAX * REAL_BYTES];
     const char *values[LEAT_PG_PARAMETERS_MAX];
     int lengths[LEAT_PG_PARAMETERS_MAX], formats[LEAT_PG_PARAMETERS_MAX];
     Oid types[LEAT_PG_PARAMETERS_MAX];
@@ -527,15 +548,10 @@ static void fill(parameters *to, const leat_pg_value *values, int count) {
             snprintf(to->numbers[i], sizeof *to->numbers, "%lld", (long long)of->number);
             to->values[i] = to->numbers[i];
             break;
-        case LEAT_PG_REAL:
-            if (isfinite(of->real))
-                snprintf(to->numbers[i], sizeof *to->numbers, "%.17g", of->real);
-            else
-                snprintf(to->numbers[i], sizeof *to->numbers, "%s",
-                         isnan(of->real) ? "NaN"
-                         : of->real > 0  ? "Infinity"
-                                         : "-Infinity");
-            to->values[i] = to->numbers[i];
+        case LEAT_PG_REALS:
+            LEAT_ASSERT(to->reals[0] == 0 && of->number <= LEAT_PG_REALS_MAX);
+            write_reals(to->reals, of->data, of->number);
+            to->values[i] = to->reals;
             break;
         case LEAT_PG_TEXT: to->values[i] = of->data; break;
         case LEAT_PG_BYTES:

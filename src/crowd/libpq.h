@@ -69,19 +69,20 @@ const char *leat_pg_sqlstate(const leat_pg *pg);
 /* A failure that goes away if the transaction is repeated: deadlock, serialization. */
 bool leat_pg_retryable(const leat_pg *pg);
 
-/* A parameter: a number, a text, bytes, or NULL. */
+/* A parameter: a number, a text, bytes, an array of double precision, or NULL. */
 typedef struct leat_pg_value {
-    enum { LEAT_PG_NULL, LEAT_PG_INT, LEAT_PG_REAL, LEAT_PG_TEXT, LEAT_PG_BYTES } kind;
-    int64_t number; /* also the size of bytes */
-    double real;
+    enum { LEAT_PG_NULL, LEAT_PG_INT, LEAT_PG_TEXT, LEAT_PG_BYTES, LEAT_PG_REALS } kind;
+    int64_t number; /* also the size of bytes or of an array */
     const void *data;
 } leat_pg_value;
 #define LEAT_PG_I(n) ((leat_pg_value){.kind = LEAT_PG_INT, .number = (int64_t)(n)})
-#define LEAT_PG_R(x) ((leat_pg_value){.kind = LEAT_PG_REAL, .real = (x)})
 #define LEAT_PG_T(s) ((leat_pg_value){.kind = LEAT_PG_TEXT, .data = (s)})
 #define LEAT_PG_B(p, n)                                                                            \
     ((leat_pg_value){.kind = LEAT_PG_BYTES, .data = (p), .number = (int64_t)(n)})
+#define LEAT_PG_R(p, n)                                                                            \
+    ((leat_pg_value){.kind = LEAT_PG_REALS, .data = (p), .number = (int64_t)(n)})
 #define LEAT_PG_PARAMETERS_MAX 32
+#define LEAT_PG_REALS_MAX 16 /* in the one array that a call may have */
 
 typedef struct leat_pg_rows leat_pg_rows;
 

@@ -1,5 +1,5 @@
 -- The schema `leat`: a model trained by lent machines through this database. docs/crowd.md describes
--- it. Version 3; installed by its owner in one transaction.
+-- it. Version 4; installed by its owner in one transaction.
 --
 -- Workers call functions, and read views and the version; they have no other right. The owner's
 -- coordinator reads the tables, and writes through functions too, each of which begins by locking the
@@ -12,7 +12,7 @@ create schema leat;
 grant usage on schema leat to public;
 
 create table leat.version (version integer not null);
-insert into leat.version values (3);
+insert into leat.version values (4);
 
 -- The only clock. The owner may replace it.
 create function leat.clock() returns timestamptz
@@ -50,6 +50,9 @@ create table leat.run (
   settings text not null,
   model text not null,
   model_hash text not null,
+  -- of what a step computes besides the weights, in the order of leat.step.values
+  value_names text[] not null check (value_names = '{}' or
+    array_to_string(value_names, ' ', '?') ~ '^[a-z0-9_]{1,48}( [a-z0-9_]{1,48}){0,15}$'),
   data text not null,
   data_note text not null default '',
   samples bigint not null,
@@ -96,11 +99,7 @@ create table leat.step (
   committed_at timestamptz not null,
   state_hash text not null,
   images bigint not null,
-  loss_d_images double precision,
-  loss_d_fakes double precision,
-  loss_g double precision,
-  norm_d double precision,
-  norm_g double precision,
+  values double precision[] not null,
   workers integer not null,
   primary key (run, step)
 );

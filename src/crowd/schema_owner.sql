@@ -2,13 +2,15 @@
 
 -- ---- The run and its tables --------------------------------------------------------------------
 
--- A run, not yet open: leat.open_step opens it once its weights are here.
+-- A run, not yet open: leat.open_step opens it once its weights are here. p_value_names has a blank
+-- between two.
 create function leat.create_run(
   p_name text, p_identity text, p_settings text, p_model text, p_model_hash text, p_data text,
   p_data_note text, p_samples bigint, p_kernel_class text, p_version text, p_units integer,
   p_unit_size bigint, p_steps bigint, p_payload_bytes bigint, p_weights_bytes bigint,
   p_state_bytes bigint, p_part_bytes integer, p_memory_bytes bigint, p_lease_ms bigint,
-  p_renew_ms bigint, p_silent_ms bigint, p_hold_ms bigint, p_sample_bytes bigint)
+  p_renew_ms bigint, p_silent_ms bigint, p_hold_ms bigint, p_sample_bytes bigint,
+  p_value_names text)
 returns bigint
 language plpgsql as $$
 declare
@@ -18,11 +20,11 @@ begin
   insert into leat.run (name, identity, settings, model, model_hash, data, data_note, samples,
                         kernel_class, leat_version, units, unit_size, steps, payload_bytes,
                         weights_bytes, state_bytes, part_bytes, memory_bytes, lease_ms, renew_ms,
-                        silent_ms, hold_ms, sample_bytes)
+                        silent_ms, hold_ms, sample_bytes, value_names)
   values (p_name, p_identity, p_settings, p_model, p_model_hash, p_data, p_data_note, p_samples,
           p_kernel_class, p_version, p_units, p_unit_size, p_steps, p_payload_bytes,
           p_weights_bytes, p_state_bytes, p_part_bytes, p_memory_bytes, p_lease_ms, p_renew_ms,
-          p_silent_ms, p_hold_ms, p_sample_bytes)
+          p_silent_ms, p_hold_ms, p_sample_bytes, string_to_array(p_value_names, ' '))
   returning id into id_;
   for slot_ in 0 .. 1 loop
     perform leat.create_parts(id_, slot_);
@@ -403,9 +405,8 @@ $$;
 -- so is the state, unless p_state_slot is null. Nothing is written if any condition is not met.
 create function leat.commit_step(
   p_run bigint, p_fence bigint, p_epoch bigint, p_step bigint, p_weights_slot integer,
-  p_weights text, p_state_slot integer, p_state text, p_images bigint, p_loss_d_images double
-  precision, p_loss_d_fakes double precision, p_loss_g double precision, p_norm_d double precision,
-  p_norm_g double precision) returns void
+  p_weights text, p_state_slot integer, p_state text, p_images bigint,
+  p_values double precision[]) returns void
 language plpgsql as $$
 declare
   r leat.run := leat.fenced(p_run, p_fence, p_epoch);
@@ -416,6 +417,10 @@ begin
   elsif p_step >= r.steps or p_weights_slot = r.weights_slot
         or (p_state_slot = r.state_slot and r.state_step >= 0) then
     raise exception 'leat: step % cannot be committed so', p_step using errcode = 'LT002';
+  elsif cardinality(p_values) <> cardinality(r.value_names)
+        or array_position(p_values, null) is not null then
+    raise exception 'leat: a step of this run has % values, not %', cardinality(r.value_names),
+      cardinality(array_remove(p_values, null)) using errcode = 'invalid_parameter_value';
   end if;
   perform from leat.unit where run = p_run and step = p_step order by unit for update;
   if (select count(*) from leat.unit where run = p_run and step = p_step
@@ -424,10 +429,8 @@ begin
   end if;
   select count(distinct (account, machine)) into workers_ from leat.lease
   where run = p_run and step = p_step and state = 'used';
-  insert into leat.step (run, step, committed_at, state_hash, images, loss_d_images, loss_d_fakes,
-                         loss_g, norm_d, norm_g, workers)
-  values (p_run, p_step, leat.clock(), p_state, p_images, p_loss_d_images, p_loss_d_fakes,
-          p_loss_g, p_norm_d, p_norm_g, workers_);
+  insert into leat.step (run, step, committed_at, state_hash, images, values, workers)
+  values (p_run, p_step, leat.clock(), p_state, p_images, p_values, workers_);
   update leat.lease set state = 'superseded', ended_at = leat.clock()
   where run = p_run and step = p_step and state = 'live';
   delete from leat.lease where run = p_run and step < p_step;
@@ -514,13 +517,21 @@ begin
   return lost_;
 end $$;
 
--- ---- Views, by the names of GANNs-with-friends --------------------------------------------------
--- Without payloads, and without the hash of any result of a step that is not committed.
+-- ---- Views -------------------------------------------------------------------------------------
+-- Without payloads, and without the hash of any result of a step that is not committed. All but the
+-- first have the names of GANNs-with-friends, and losses only of runs whose values have those names.
+
+create view leat.step_values with (security_barrier) as
+  select s.run, s.step as iteration, n.position, n.name, s.values[n.position] as value
+  from leat.step s join leat.run r on r.id = s.run
+  cross join lateral unnest(r.value_names) with ordinality n (name, position);
 
 create view leat.training_state with (security_barrier) as
   select r.id as run, r.name, r.model, r.step as current_iteration,
          r.step * r.units * r.unit_size / r.samples as current_epoch, r.steps,
-         s.loss_g as generator_loss, s.loss_d_images + s.loss_d_fakes as discriminator_loss,
+         s.values[array_position(r.value_names, 'loss_g')] as generator_loss,
+         s.values[array_position(r.value_names, 'loss_d_images')] +
+           s.values[array_position(r.value_names, 'loss_d_fakes')] as discriminator_loss,
          r.step * r.units * r.unit_size as total_images_processed,
          r.state = 'open' as training_active, r.state, r.reason, r.weights_hash,
          r.weights_bytes, r.payload_bytes, r.units, r.unit_size, r.samples, r.coordinator,
@@ -551,10 +562,15 @@ create view leat.gradients with (security_barrier) as
 
 create view leat.loss_history with (security_barrier) as
   select s.run, s.step as iteration, (s.step + 1) * r.units * r.unit_size / r.samples as epoch,
-         s.loss_g as g_loss, s.loss_d_images + s.loss_d_fakes as d_loss, s.loss_d_images,
-         s.loss_d_fakes, s.norm_d, s.norm_g, s.workers as num_workers, s.state_hash,
+         v.loss_g as g_loss, v.loss_d_images + v.loss_d_fakes as d_loss, v.loss_d_images,
+         v.loss_d_fakes, v.norm_d, v.norm_g, s.workers as num_workers, s.state_hash,
          s.committed_at as created_at
-  from leat.step s join leat.run r on r.id = s.run;
+  from leat.step s join leat.run r on r.id = s.run cross join lateral (
+    select s.values[array_position(r.value_names, 'loss_d_images')] as loss_d_images,
+           s.values[array_position(r.value_names, 'loss_d_fakes')] as loss_d_fakes,
+           s.values[array_position(r.value_names, 'loss_g')] as loss_g,
+           s.values[array_position(r.value_names, 'norm_d')] as norm_d,
+           s.values[array_position(r.value_names, 'norm_g')] as norm_g) v;
 
 create view leat.workers with (security_barrier) as
   select m.account, m.id as worker_id, m.name, m.hardware, m.created_at as first_seen,
@@ -573,8 +589,8 @@ create view leat.events with (security_barrier) as
 
 revoke all on all tables in schema leat from public;
 revoke all on all functions in schema leat from public;
-grant select on leat.training_state, leat.work_units, leat.gradients, leat.loss_history,
-  leat.workers, leat.events, leat.version to public;
+grant select on leat.step_values, leat.training_state, leat.work_units, leat.gradients,
+  leat.loss_history, leat.workers, leat.events, leat.version to public;
 grant execute on function leat.clock(), leat.holds(timestamptz, bigint),
   leat.register(text, text, text, text), leat.claim(bigint, text, bigint), leat.renew(bigint, bigint),
   leat.release(bigint, bigint), leat.fail(bigint, bigint, text), leat.slow(bigint, text, text),

@@ -4,6 +4,7 @@
 
 #include "base/json.h"
 #include "crowd/coordinator.h"
+#include "crowd/local.h"
 #include "train/folder.h"
 
 enum { TIMEOUT_MS = 60000 };
@@ -33,6 +34,19 @@ leat_code leat_coordinator_name(const char *name, const char *run, char out[LEAT
     return LEAT_OK;
 }
 
+void leat_coordinator_name_values(leat_coordinator *self) {
+    const leat_value *values = leat_model_values();
+    size_t length = 0;
+    for (int i = 0; values[i].name != NULL; i++) {
+        const size_t left = sizeof self->value_names - length;
+        LEAT_ASSERT(strlen(values[i].name) + 2 < left);
+        length += (size_t)snprintf(self->value_names + length, left, i > 0 ? " %s" : "%s",
+                                   values[i].name);
+    }
+}
+
+/* ---- the run of this name -------------------------------------------------------------------- */
+
 /* LEAT_OK: nothing that the database knows differs. */
 static leat_code compare(const leat_coordinator *self, const leat_store_run *run, leat_error *err) {
     const leat_identity *here = &self->session.identity;
@@ -50,8 +64,8 @@ static leat_code compare(const leat_coordinator *self, const leat_store_run *run
     return code;
 }
 
-leat_code leat_coordinator_refuse_run(const leat_coordinator *self, const leat_store_run *run,
-                                      leat_error *err) {
+static leat_code refuse_run(const leat_coordinator *self, const leat_store_run *run,
+                            leat_error *err) {
     leat_error why = {0};
     if (compare(self, run, &why) == LEAT_OK)
         snprintf(why.message, sizeof why.message,
@@ -62,6 +76,59 @@ leat_code leat_coordinator_refuse_run(const leat_coordinator *self, const leat_s
                      "--name",
                      run->name, why.message);
 }
+
+leat_code leat_coordinator_check_run(const leat_coordinator *self, const leat_store_run *run,
+                                     leat_error *err) {
+    if (strcmp(run->identity, self->session.identity.run) != 0) return refuse_run(self, run, err);
+    if (strcmp(run->value_names, self->value_names) == 0) return LEAT_OK;
+    return leat_fail(err, LEAT_ERR_OPTION,
+                     "the run \"%.64s\" in the database was begun by another version of leat: its "
+                     "steps have the values %.80s, and here %.80s; use that version, or as the "
+                     "owner of the schema: SELECT leat.drop_run(%lld); then --resume creates it "
+                     "again from its folder",
+                     run->name, run->value_names, self->value_names, (long long)run->id);
+}
+
+/* ---- another version of the schema ----------------------------------------------------------- */
+
+/* What the owner does, who continues the run of a folder. */
+static void find_remedy(const leat_coordinator *self, int64_t version,
+                        char words[LEAT_STORE_REMEDY_BYTES]) {
+    char run[160], database[180], path[LEAT_PATH_BYTES];
+    if (!self->options->train.resume || !leat_shell_word(run, sizeof run, self->folder))
+        snprintf(run, sizeof run, "RUN");
+    if (!leat_store_remedy(version, run, words) || !leat_coordinator_is_local(self)) return;
+    if (leat_path_join(path, sizeof path, self->folder, LEAT_LOCAL_NAME, NULL) != LEAT_OK ||
+        !leat_shell_word(database, sizeof database, path))
+        snprintf(database, sizeof database, "RUN/" LEAT_LOCAL_NAME);
+    snprintf(words, LEAT_STORE_REMEDY_BYTES,
+             "nothing is lost if you run: rm -r %s; and then continue: leat coordinate %s --db "
+             "local --resume",
+             database, run);
+}
+
+/* The folder of the run is lost, so the database must not be. */
+static leat_code refuse_lost(const char *folder, int64_t version, leat_error *err) {
+    char remedy[LEAT_STORE_REMEDY_BYTES];
+    snprintf(remedy, sizeof remedy,
+             "the folder \"%.150s\" does not have the run: use leat coordinate --resume of the "
+             "version of leat that created the schema, once, to write it from the database",
+             folder);
+    return leat_store_refuse_version(version, remedy, err);
+}
+
+leat_code leat_coordinator_check_version(const leat_coordinator *self, leat_error *err) {
+    char remedy[LEAT_STORE_REMEDY_BYTES];
+    int64_t version = 0;
+    LEAT_TRY(leat_store_find_version(self->pg, &version, err));
+    if (version == 0 || version == LEAT_CROWD_SCHEMA_VERSION) return LEAT_OK;
+    if (self->options->train.resume && !leat_run_is_at(self->folder))
+        return refuse_lost(self->folder, version, err);
+    find_remedy(self, version, remedy);
+    return leat_store_refuse_version(version, remedy, err);
+}
+
+/* ---- a run whose folder is lost -------------------------------------------------------------- */
 
 static leat_code read_settings(leat_pg *pg, const char *name, leat_train_options *train,
                                leat_error *err) {
@@ -83,7 +150,11 @@ leat_code leat_coordinate_settings(const leat_coordinate_options *options, const
         return leat_fail(err, LEAT_ERR_NOT_FOUND, "a private database has no other folder's run");
     LEAT_TRY(leat_pg_place_parse(&place, options->url, err));
     LEAT_TRY(leat_pg_connect(&pg, &place, "leat coordinate", TIMEOUT_MS, NULL, err));
-    const leat_code code = read_settings(pg, name, train, err);
+    int64_t version = 0;
+    leat_code code = leat_store_find_version(pg, &version, err);
+    if (code == LEAT_OK && version != 0 && version != LEAT_CROWD_SCHEMA_VERSION)
+        code = refuse_lost(run, version, err);
+    if (code == LEAT_OK) code = read_settings(pg, name, train, err);
     leat_pg_close(pg);
     return code;
 }

@@ -138,8 +138,10 @@ static leat_code load(leat_crowd_status *status, const char *url, leat_error *er
     int64_t id = 0;
     LEAT_TRY(leat_pg_place_parse(&place, url, err));
     LEAT_TRY(leat_pg_connect(&pg, &place, "leat status", TIMEOUT_MS, NULL, err));
+    leat_code code = leat_store_check_version(pg, err);
     /* one snapshot of it all */
-    leat_code code = leat_pg_script(pg, "begin isolation level repeatable read read only", err);
+    if (code == LEAT_OK)
+        code = leat_pg_script(pg, "begin isolation level repeatable read read only", err);
     if (code == LEAT_OK) code = load_run(pg, place.run, &status->run, &id, err);
     if (code == LEAT_OK) code = load_step(pg, id, &status->run, err);
     if (code == LEAT_OK) code = load_workers(pg, id, status->run.step, status, err);

@@ -134,22 +134,6 @@ leat_code leat_store_listen(leat_pg *pg, int64_t run, leat_error *err) {
 
 const char *leat_store_schema(int part) { return part == 0 ? schema : schema_owner; }
 
-static leat_code find_version(leat_pg *pg, int64_t *version, leat_error *err) {
-    leat_pg_rows *rows = NULL;
-    *version = 0;
-    leat_error why = {0};
-    leat_code code = leat_store_call(
-        pg, &rows, false, "select to_regclass('leat.version') is not null", NULL, 0, &why);
-    bool there = false;
-    code = leat_store_take_bool(code, rows, &there);
-    if (code != LEAT_OK) return leat_error_copy(err, &why);
-    if (!there) return LEAT_OK;
-    LEAT_TRY(leat_store_call(pg, &rows, false, "select version from leat.version", NULL, 0, err));
-    if (leat_pg_row_count(rows) == 1) *version = leat_pg_int(rows, 0, 0);
-    leat_pg_rows_destroy(rows);
-    return LEAT_OK;
-}
-
 static leat_code create(leat_pg *pg, leat_error *err) {
     leat_error why = {0};
     leat_code code = leat_pg_script(pg, "begin", err);
@@ -171,20 +155,18 @@ leat_code leat_store_install(leat_pg *pg, leat_error *err) {
         return leat_fail(err, LEAT_ERR_UNSUPPORTED,
                          "PostgreSQL %d is too old: 13 or newer is needed",
                          leat_pg_server_version(pg) / 10000);
-    LEAT_TRY(find_version(pg, &version, err));
+    LEAT_TRY(leat_store_find_version(pg, &version, err));
     if (version == 0) {
         leat_error why = {0};
         const leat_code code = create(pg, &why);
         if (code == LEAT_OK) return LEAT_OK;
         if (leat_pg_broken(pg)) return leat_error_copy(err, &why);
         /* another process may have been faster */
-        LEAT_TRY(find_version(pg, &version, err));
+        LEAT_TRY(leat_store_find_version(pg, &version, err));
         if (version == 0) return leat_error_copy(err, &why);
     }
     if (version == LEAT_CROWD_SCHEMA_VERSION) return LEAT_OK;
-    return leat_fail(err, LEAT_ERR_UNSUPPORTED,
-                     "the schema \"leat\" of this database has version %lld, this leat needs %d; "
-                     "finish its runs with the leat that created it, or let its owner run: DROP "
-                     "SCHEMA leat CASCADE; then --resume continues each run from its folder",
-                     (long long)version, LEAT_CROWD_SCHEMA_VERSION);
+    char remedy[LEAT_STORE_REMEDY_BYTES];
+    (void)leat_store_remedy(version, "RUN", remedy);
+    return leat_store_refuse_version(version, remedy, err);
 }

@@ -11,8 +11,9 @@
 #define LEAT_CROWD_STORE_H
 
 #include "crowd/libpq.h"
+#include "leat/train.h"
 
-#define LEAT_CROWD_SCHEMA_VERSION 3
+#define LEAT_CROWD_SCHEMA_VERSION 4
 #define LEAT_CROWD_WORDS_BYTES 512
 #define LEAT_CROWD_MACHINE_BYTES 33 /* 32 hexadecimal digits */
 /* Of a run. */
@@ -25,6 +26,21 @@
 LEAT_MUST_CHECK leat_code leat_store_install(leat_pg *pg, leat_error *err);
 /* The SQL that creates it, in two parts. */
 const char *leat_store_schema(int part);
+
+/* The version of the schema of a database; 0: it has none (versions.c). */
+LEAT_MUST_CHECK leat_code leat_store_find_version(leat_pg *pg, int64_t *version, leat_error *err);
+/* What is done about another version than this leat's: for the owner of the database, with `run`
+ * for the folder of a run. False: nothing, but by the leat that created it. */
+#define LEAT_STORE_REMEDY_BYTES 400
+bool leat_store_remedy(int64_t version, const char *run, char words[LEAT_STORE_REMEDY_BYTES]);
+/* And about a schema that is not complete. */
+void leat_store_replacement(const char *run, char words[LEAT_STORE_REMEDY_BYTES]);
+/* Fails: LEAT_ERR_UNSUPPORTED, with the version, the one that is needed, and the remedy. */
+LEAT_MUST_CHECK leat_code leat_store_refuse_version(int64_t version, const char *remedy,
+                                                    leat_error *err);
+/* Fails so, with a remedy for whoever is not the owner. LEAT_OK: the version is this leat's, or is
+ * not known to this login. LEAT_ERR_CONNECTION: the connection is broken. */
+LEAT_MUST_CHECK leat_code leat_store_check_version(leat_pg *pg, leat_error *err);
 
 /*
  * Wakes those who listen to a run, in a transaction of its own: it takes a lock of the whole
@@ -39,6 +55,7 @@ typedef struct leat_store_run {
     int64_t id;
     const char *name, *identity, *settings, *model, *model_hash, *data, *data_note, *kernel_class,
         *leat_version;
+    const char *value_names; /* of what a step computes, with a blank between two */
     int64_t samples, units, unit_size, steps;
     int64_t payload_bytes, weights_bytes, state_bytes, memory_bytes;
     int64_t part_bytes;   /* of everything that is stored in parts */
@@ -51,6 +68,7 @@ typedef struct leat_store_run {
 /* ---- Workers ------------------------------------------------------------------------------- */
 
 /* Begins to work on a run ("": the only one); ends what an earlier process of this machine had.
+ * LEAT_ERR_UNSUPPORTED: the schema is another version's.
  * *rows holds the texts of *run until they are destroyed. LEAT_ERR_NOT_FOUND: no such run;
  * LEAT_ERR_OPTION: several are open. */
 LEAT_MUST_CHECK leat_code leat_store_register(leat_pg *pg, const char *run_name,
@@ -243,8 +261,10 @@ typedef struct leat_store_step {
     int64_t step, images;
     int weights_slot, state_slot; /* state_slot -1: the state was not written */
     char weights[65], state[65];  /* hashes */
-    double loss_d_images, loss_d_fakes, loss_g, norm_d, norm_g;
+    int value_count;
+    double values[LEAT_STEP_VALUES_MAX]; /* of the run's names, in their order */
 } leat_store_step;
+/* LEAT_ERR_OPTION: the run has another number of values. */
 LEAT_MUST_CHECK leat_code leat_store_commit(leat_pg *pg, const leat_store_hold *hold,
                                             const leat_store_step *step, leat_error *err);
 /* The state of the open step, written to a slot between commits. */

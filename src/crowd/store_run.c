@@ -16,7 +16,7 @@ leat_code leat_store_create_run(leat_pg *pg, const leat_store_run *run, int64_t 
     leat_code code = LEAT_STORE_CALL(
         pg, &rows,
         "select leat.create_run($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, "
-        "$16, $17, $18, $19, $20, $21, $22, $23)",
+        "$16, $17, $18, $19, $20, $21, $22, $23, $24)",
         err, LEAT_PG_T(run->name), LEAT_PG_T(run->identity), LEAT_PG_T(run->settings),
         LEAT_PG_T(run->model), LEAT_PG_T(run->model_hash), LEAT_PG_T(run->data),
         LEAT_PG_T(run->data_note), LEAT_PG_I(run->samples), LEAT_PG_T(run->kernel_class),
@@ -24,7 +24,7 @@ leat_code leat_store_create_run(leat_pg *pg, const leat_store_run *run, int64_t 
         LEAT_PG_I(run->steps), LEAT_PG_I(run->payload_bytes), LEAT_PG_I(run->weights_bytes),
         LEAT_PG_I(run->state_bytes), LEAT_PG_I(run->part_bytes), LEAT_PG_I(run->memory_bytes),
         LEAT_PG_I(run->lease_ms), LEAT_PG_I(run->renew_ms), LEAT_PG_I(run->silent_ms),
-        LEAT_PG_I(run->hold_ms), LEAT_PG_I(run->sample_bytes));
+        LEAT_PG_I(run->hold_ms), LEAT_PG_I(run->sample_bytes), LEAT_PG_T(run->value_names));
     if (code == LEAT_OK) *id = leat_pg_int(rows, 0, 0);
     leat_pg_rows_destroy(rows);
     if (code == LEAT_ERR_EXISTS)
@@ -41,8 +41,9 @@ leat_code leat_store_find_run(leat_pg *pg, const char *name, leat_store_run *run
     LEAT_TRY(LEAT_STORE_CALL(
         pg, rows,
         "select id, name, identity, settings, model, model_hash, data, data_note, kernel_class, "
-        "leat_version, state, samples, units, unit_size, steps, payload_bytes, weights_bytes, "
-        "state_bytes, memory_bytes, part_bytes, lease_ms, renew_ms, silent_ms, hold_ms "
+        "leat_version, state, array_to_string(value_names, ' '), samples, units, unit_size, steps, "
+        "payload_bytes, weights_bytes, state_bytes, memory_bytes, part_bytes, lease_ms, renew_ms, "
+        "silent_ms, hold_ms "
         "from leat.run where run.name = $1 order by state = 'finished', id desc limit 1",
         err, LEAT_PG_T(name)));
     if (leat_pg_row_count(*rows) == 0) {
@@ -50,9 +51,10 @@ leat_code leat_store_find_run(leat_pg *pg, const char *name, leat_store_run *run
         *rows = NULL;
         return leat_fail(err, LEAT_ERR_NOT_FOUND, "the database has no run \"%s\"", name);
     }
-    const char **const texts[] = {
-        &run->name, &run->identity,  &run->settings,     &run->model,        &run->model_hash,
-        &run->data, &run->data_note, &run->kernel_class, &run->leat_version, &run->state};
+    const char **const texts[] = {&run->name,      &run->identity,     &run->settings,
+                                  &run->model,     &run->model_hash,   &run->data,
+                                  &run->data_note, &run->kernel_class, &run->leat_version,
+                                  &run->state,     &run->value_names};
     int64_t *const numbers[] = {&run->samples,     &run->units,         &run->unit_size,
                                 &run->steps,       &run->payload_bytes, &run->weights_bytes,
                                 &run->state_bytes, &run->memory_bytes,  &run->part_bytes,
@@ -347,12 +349,10 @@ leat_code leat_store_commit(leat_pg *pg, const leat_store_hold *hold, const leat
                             leat_error *err) {
     const leat_pg_value none = {.kind = LEAT_PG_NULL};
     return LEAT_STORE_CALL(
-        pg, NULL,
-        "select leat.commit_step($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)", err,
+        pg, NULL, "select leat.commit_step($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)", err,
         HELD(hold), LEAT_PG_I(step->step), LEAT_PG_I(step->weights_slot), LEAT_PG_T(step->weights),
         step->state_slot < 0 ? none : LEAT_PG_I(step->state_slot), LEAT_PG_T(step->state),
-        LEAT_PG_I(step->images), LEAT_PG_R(step->loss_d_images), LEAT_PG_R(step->loss_d_fakes),
-        LEAT_PG_R(step->loss_g), LEAT_PG_R(step->norm_d), LEAT_PG_R(step->norm_g));
+        LEAT_PG_I(step->images), LEAT_PG_R(step->values, step->value_count));
 }
 
 leat_code leat_store_others(leat_pg *pg, int64_t *sessions, leat_error *err) {

@@ -11,6 +11,7 @@ leat_code leat_store_register(leat_pg *pg, const char *run_name, const char *mac
     leat_error why = {0};
     *run = (leat_store_run){0};
     *rows = NULL;
+    LEAT_TRY(leat_store_check_version(pg, err));
     leat_code code = LEAT_STORE_CALL(
         pg, rows,
         "select run, name, identity, settings, model, model_hash, data, data_note, kernel_class, "

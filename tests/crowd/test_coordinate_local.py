@@ -6,8 +6,10 @@ import json
 import os
 import re
 import select
+import shlex
 import shutil
 import signal
+import subprocess
 import sys
 import tempfile
 import unittest
@@ -160,6 +162,27 @@ class Local(folder.Folder):
             process.end(1, number)
             self.assertFalse(os.path.exists(f"/proc/{process.server}"))
             self.assertFalse(os.path.exists(f"{run}/database/data/postmaster.pid"))
+
+    def test_older_schema(self):
+        """A private database of another version: what is printed loses nothing."""
+        run = self.at("my run")
+        process = self.start(run)
+        self.units(process, 4)
+        with open(f"{run}/database/local.json", encoding="utf-8") as file:
+            password = json.load(file)["password_owner"]
+        url = re.sub("worker:[^@]*@", f"owner:{password}@", process.url).split("?")[0]
+        subprocess.run([shutil.which("psql"), "-XAtq", "-c", "update leat.version set version = 3",
+                        url], check=True)
+        process.end(1, signal.SIGINT)
+        refused = Coordinator(run, "--resume")
+        self.addCleanup(refused.kill_with_server)
+        refused.end(1)
+        remove, line = re.search(r"version 3, this leat needs \d+; nothing is lost if you run: "
+                                 r"(.*); and then continue: leat (.*)\n", refused.said).groups()
+        subprocess.run(remove, shell=True, check=True)
+        words = shlex.split(line)
+        self.assertEqual(words, ["coordinate", run, "--db", "local", "--resume"])
+        self.finish(self.start(run, "--resume"))
 
     def test_refused_before_anything_is_written(self):
         """The error names a folder that is closed to the server's user, and RUN is not there."""

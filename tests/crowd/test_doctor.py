@@ -229,17 +229,17 @@ class Doctor(unittest.TestCase):
 
     def test_schema(self):
         name = self.database()
-        said = self.at(name, "boss", can_coordinate=True, can_work=True, schema_version=3,
+        said = self.at(name, "boss", can_coordinate=True, can_work=True, schema_version=4,
                        open_runs=0)
         self.finding(said, "runs: none is open", "note")
-        self.at(name, "ann", can_coordinate=False, can_work=True, schema_version=3)
+        self.at(name, "ann", can_coordinate=False, can_work=True, schema_version=4)
         for login in ("boss", "ann", "carl"):  # carl's rights are those of all
             text = leat("doctor", "--db", self.server.url(name, login), status=0).stdout
             self.assertRegex(text, r"(?m)^ok +verdict: runs can be")
 
     def test_rights_of_the_page(self):
         """What docs/crowd.md says of a login without rights, counted."""
-        name, numbers = self.database(), {6: "six", 12: "Twelve", 14: "fourteen"}
+        name, numbers = self.database(), {7: "seven", 12: "Twelve", 14: "fourteen"}
         functions = "from pg_proc where pronamespace = 'leat'::regnamespace and "
         may = "has_function_privilege('carl', oid, 'execute')"
         relations = ("from pg_class where relnamespace = 'leat'::regnamespace and relkind in "
@@ -262,7 +262,8 @@ class Doctor(unittest.TestCase):
         self.server.sql("update leat.version set version = 7", database=name)
         said = self.at(name, "boss", 1, schema_version=7, can_coordinate=False, can_work=False)
         found = self.finding(said, "schema: version 7", "problem")
-        self.assertIn("this leat needs 3", found["what"])
+        self.assertIn("this leat needs 4", found["what"])
+        self.assertIn("version of leat that created it", found["do"])
 
     def test_incomplete(self):
         """Every table, view and function that is not there is named."""
@@ -296,7 +297,7 @@ class Doctor(unittest.TestCase):
         self.mend(rights["do"].split("for a coordinator")[0], "for a worker", name)
         said = self.at(name, "ann", can_work=True, schema_version=None)
         self.mend(views["do"], "GRANT", name)
-        self.at(name, "ann", can_work=True, can_coordinate=False, schema_version=3)
+        self.at(name, "ann", can_work=True, can_coordinate=False, schema_version=4)
         self.at(name, "carl", 1, can_work=False)
 
     def test_coordinator_rights(self):
@@ -348,8 +349,8 @@ class Doctor(unittest.TestCase):
         """An open run of these sizes."""
         self.server.sql(
             f"select leat.create_run('run', '{'0' * 64}', '', 'dcgan', '', '', '', 1000, '', '', "
-            f"{units}, 100, 5, {payload}, {weights}, 1, 1048576, 1, 1, 1, 1, 1, 0)", database=name,
-            login="boss")
+            f"{units}, 100, 5, {payload}, {weights}, 1, 1048576, 1, 1, 1, 1, 1, 0, '')",
+            database=name, login="boss")
 
     @contextlib.contextmanager
     def counting(self):

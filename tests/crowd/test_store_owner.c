@@ -4,6 +4,7 @@
  * run, and what volunteers may not do.
  */
 /* No TSan: one thread. */
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -69,6 +70,111 @@ static void commits(void **state) {
     assert_int_equal(claim(of, of->ann, M1).lease, 0); /* the last step is done */
     assert_string_equal(ask(of->owner, "select count(*) from leat.step"), "4");
     assert_string_equal(ask(of->owner, "select max(workers) from leat.step"), "1");
+}
+
+/* Rows of leat.step_values, as text. */
+static const char *values_of(world *of, int64_t run) {
+    char sql[256];
+    snprintf(sql, sizeof sql,
+             "select coalesce(string_agg(iteration || ' ' || name || ' ' || value, ', ' order by "
+             "iteration, position), '') from leat.step_values where run = %lld",
+             (long long)run);
+    return ask(of->bob, sql);
+}
+
+static void values_by_name(void **state) {
+    world *of = *state;
+    leat_store_step step = a_step(0);
+    step.values[0] = 0.1 + 0.2, step.values[1] = -1e-300;
+    join(of->ann, M1);
+    assert_string_equal(values_of(of, 1), "");
+    for (int i = 0; i < 2; i++) {
+        deliver_step(of);
+        confirm_all(of, i);
+        assert_int_equal(commit(of, &step), LEAT_OK);
+        step = a_step(1);
+        step.values[0] = NAN, step.values[1] = -INFINITY;
+    }
+    assert_string_equal(values_of(of, 1), "0 loss 0.30000000000000004, 0 norm -1e-300, "
+                                          "1 loss NaN, 1 norm -Infinity");
+    assert_string_equal(ask(of->bob, "select count(*) from leat.loss_history where num_nulls("
+                                     "g_loss, d_loss, loss_d_images, loss_d_fakes, norm_d, norm_g) "
+                                     "= 6"),
+                        "2");
+    assert_string_equal(ask(of->bob, "select count(*) from leat.training_state where "
+                                     "num_nulls(generator_loss, discriminator_loss) = 2"),
+                        "1");
+}
+
+/* The views with the names of GANNs-with-friends, for a run whose values have those names, in any
+ * order. */
+static void losses_of_a_gan(void **state) {
+    world *of = *state;
+    static const char columns[] =
+        "select string_agg(attname, ' ' order by attnum) from pg_attribute where attrelid = "
+        "'leat.%s'::regclass";
+    static const struct {
+        const char *view, *columns;
+    } cases[] = {
+        {"loss_history", "run iteration epoch g_loss d_loss loss_d_images loss_d_fakes norm_d "
+                         "norm_g num_workers state_hash created_at"},
+        {"training_state",
+         "run name model current_iteration current_epoch steps generator_loss discriminator_loss "
+         "total_images_processed training_active state reason weights_hash weights_bytes "
+         "payload_bytes units unit_size samples coordinator coordinated updated_at"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char sql[256];
+        snprintf(sql, sizeof sql, columns, cases[i].view);
+        assert_string_equal(ask(of->bob, sql), cases[i].columns);
+    }
+    leat_store_step step = a_step(0);
+    tell(of->owner, "update leat.run set value_names = "
+                    "'{norm_g,loss_d_fakes,other,loss_g,loss_d_images,norm_d}'");
+    step.value_count = 6;
+    for (int i = 0; i < 6; i++) step.values[i] = i + 1;
+    join(of->ann, M1);
+    deliver_step(of);
+    confirm_all(of, 0);
+    assert_int_equal(commit(of, &step), LEAT_OK);
+    assert_string_equal(ask(of->bob, "select concat_ws(' ', g_loss, d_loss, loss_d_images, "
+                                     "loss_d_fakes, norm_d, norm_g) from leat.loss_history"),
+                        "4 7 5 2 6 1");
+    assert_string_equal(ask(of->bob, "select concat_ws(' ', generator_loss, discriminator_loss) "
+                                     "from leat.training_state"),
+                        "4 7");
+}
+
+/* None, and as many as there may be. */
+static void names_of_values(void **state) {
+    world *of = *state;
+    static const struct {
+        const char *names;
+        leat_code code;
+    } cases[] = {
+        {"", LEAT_OK},
+        {"a b c d e f g h i j k l m n o p", LEAT_OK},
+        {"a b c d e f g h i j k l m n o p q", LEAT_ERR_INPUT},
+        {"a  b", LEAT_ERR_INPUT},
+        {"a ", LEAT_ERR_INPUT},
+        {"a B", LEAT_ERR_INPUT},
+        {"this_name_has_nine_and_forty_characters_which_is_1", LEAT_ERR_INPUT},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        leat_error err = {0};
+        char name[16];
+        int64_t id = 0;
+        snprintf(name, sizeof name, "n%zu", i);
+        leat_store_run run = a_run(name), found;
+        leat_pg_rows *rows = NULL;
+        run.value_names = cases[i].names;
+        if (leat_store_create_run(of->owner, &run, &id, &err) != cases[i].code)
+            fail_msg("case %zu: %s", i, err.message);
+        if (cases[i].code != LEAT_OK) continue;
+        must(leat_store_find_run(of->owner, name, &found, &rows, &err), &err);
+        assert_string_equal(found.value_names, cases[i].names);
+        leat_pg_rows_destroy(rows);
+    }
 }
 
 /* A slow copy of a committed step changes nothing. */
@@ -345,11 +451,11 @@ static void volunteers_have_functions_alone(void **state) {
     }
     leat_pg_rows_destroy(rows);
     denied(of->bob, "select leat.hold(1, 'me', 1, 1)");
-    denied(of->bob, "select leat.commit_step(1, 1, 1, 0, 1, '', null, '', 0, 0, 0, 0, 0, 0)");
+    denied(of->bob, "select leat.commit_step(1, 1, 1, 0, 1, '', null, '', 0, '{}')");
     denied(of->bob, "select leat.note(1, '', '', '')");
     denied(of->bob, "select leat.end_lease(1, 'released', '')");
     denied(of->bob, "select leat.create_run('', '', '', '', '', '', '', 1, '', '', 1, 1, 1, 1, 1, "
-                    "1, 1, 1, 1, 1, 1, 1, 1)");
+                    "1, 1, 1, 1, 1, 1, 1, 1, '')");
     assert_string_equal(ask(of->owner, "select count(*) from pg_proc p where pronamespace = "
                                        "'leat'::regnamespace and has_function_privilege('bob', "
                                        "p.oid, 'execute')"),
@@ -368,6 +474,9 @@ int main(void) {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, world_setup, world_teardown)
     const struct CMUnitTest tests[] = {
         TEST(commits),
+        TEST(values_by_name),
+        TEST(losses_of_a_gan),
+        TEST(names_of_values),
         TEST(late_copies),
         TEST(slots_in_use),
         TEST(a_reader_is_left_alone),

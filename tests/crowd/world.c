@@ -32,6 +32,7 @@ leat_store_run a_run(const char *name) {
                             .data_note = "ask ann",
                             .kernel_class = "987ed34e963da973",
                             .leat_version = "0.1.0",
+                            .value_names = "loss norm",
                             .samples = 1000,
                             .units = UNITS,
                             .unit_size = 100,
@@ -191,7 +192,8 @@ leat_store_step a_step(int64_t step) {
                           .images = 300 * (step + 1),
                           .weights_slot = (int)((step + 1) % 2),
                           .state_slot = -1,
-                          .loss_d_images = 0.5};
+                          .value_count = 2,
+                          .values = {0.5, 0.25}};
     memcpy(of.weights, HASH64, 65);
     memcpy(of.state, HASH64, 65);
     return of;
