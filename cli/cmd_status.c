@@ -25,6 +25,54 @@ static void write_times(leat_cli *cli, const leat_crowd_status *status) {
         leat_out(cli, ", %s left", leat_words_seconds(words, run->step_seconds * (double)left));
 }
 
+/* ---- what the last step has computed --------------------------------------------------------- */
+
+/* The losses of a GAN, each a sum of values. The values of other runs are shown as they are. */
+enum { LOSSES = 2 };
+static const struct {
+    const char *key, *label;
+    const char *of[2];
+} losses[LOSSES] = {{"loss_d", "D", {"loss_d_images", "loss_d_fakes"}},
+                    {"loss_g", "G", {"loss_g"}}};
+
+/* False: the run has none of these. */
+static bool find_losses(const leat_crowd_run *run, double found[LOSSES]) {
+    for (int i = 0; i < LOSSES; i++) {
+        found[i] = leat_crowd_run_value(run, losses[i].of[0]);
+        if (losses[i].of[1] != NULL) found[i] += leat_crowd_run_value(run, losses[i].of[1]);
+        if (isnan(found[i])) return false;
+    }
+    return true;
+}
+
+static void write_values(leat_cli *cli, const leat_crowd_run *run) {
+    double found[LOSSES];
+    if (run->value_count == 0) return;
+    const bool of_gan = find_losses(run, found);
+    leat_out(cli, of_gan ? "losses  " : "values  ");
+    for (int i = 0; i < (of_gan ? LOSSES : run->value_count); i++)
+        leat_out(cli, "%s %s %.4f", i > 0 ? "," : "",
+                 of_gan ? losses[i].label : run->values[i].name,
+                 of_gan ? found[i] : run->values[i].value);
+    leat_out(cli, "\n");
+}
+
+static void json_values(leat_json *json, const leat_crowd_run *run) {
+    double found[LOSSES];
+    if (run->value_count == 0) return;
+    if (find_losses(run, found)) {
+        for (int i = 0; i < LOSSES; i++) leat_json_member_known(json, losses[i].key, found[i]);
+        return;
+    }
+    leat_json_key(json, "values");
+    leat_json_begin_object(json);
+    for (int i = 0; i < run->value_count; i++)
+        leat_json_member_known(json, run->values[i].name, run->values[i].value);
+    leat_json_end_object(json);
+}
+
+/* ---- for people ------------------------------------------------------------------------------ */
+
 static void write_run(leat_cli *cli, const leat_crowd_status *status) {
     const leat_crowd_run *run = leat_crowd_run_of(status);
     char a[LEAT_WORDS_BYTES], b[LEAT_WORDS_BYTES], c[LEAT_WORDS_BYTES];
@@ -34,7 +82,7 @@ static void write_run(leat_cli *cli, const leat_crowd_status *status) {
              leat_words_count(b, run->steps));
     write_times(cli, status);
     leat_out(cli, "\n");
-    if (!isnan(run->loss_d)) leat_out(cli, "losses   D %.4f, G %.4f\n", run->loss_d, run->loss_g);
+    write_values(cli, run);
     leat_out(cli, "units    %lld ready, %lld out, %lld done, of %lld with %s each\n",
              (long long)run->ready, (long long)run->out, (long long)run->done,
              (long long)run->units, leat_things(a, run->unit_size, "image"));
@@ -71,6 +119,8 @@ static void write_events(leat_cli *cli, const leat_crowd_status *status) {
     }
 }
 
+/* ---- as JSON --------------------------------------------------------------------------------- */
+
 static void json_events(leat_json *json, const leat_crowd_status *status) {
     leat_crowd_event of;
     leat_json_key(json, "events");
@@ -105,8 +155,7 @@ static void json_members(leat_json *json, const void *source) {
     leat_json_member_int(json, "ready", run->ready);
     leat_json_member_int(json, "out", run->out);
     leat_json_member_int(json, "done", run->done);
-    leat_json_member_known(json, "loss_d", run->loss_d);
-    leat_json_member_known(json, "loss_g", run->loss_g);
+    json_values(json, run);
     leat_json_member_known(json, "step_seconds", run->step_seconds);
     leat_json_member_int(json, "payload_bytes", run->payload_bytes);
     leat_json_member_int(json, "weights_bytes", run->weights_bytes);

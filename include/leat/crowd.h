@@ -268,14 +268,21 @@ typedef struct leat_crowd_worker {
     int64_t step, unit; /* that it computes; -1: none */
 } leat_crowd_worker;
 
+/* What a step of a model computes, by name: "loss_g". */
+typedef struct leat_crowd_value {
+    char name[49];
+    double value;
+} leat_crowd_value;
+
 typedef struct leat_crowd_run {
     char name[65], model[65], state[17], reason[256], coordinator[65];
     bool coordinated;    /* somebody holds it */
     int64_t step, steps; /* taken; the last one */
     int64_t units, unit_size, samples;
-    int64_t ready, out, done; /* units of the open step */
-    double loss_d, loss_g;    /* of the last step; NaN: none */
-    double step_seconds;      /* of the last steps, the median; NaN: none */
+    int64_t ready, out, done;                      /* units of the open step */
+    int32_t value_count;                           /* 0: no step is taken */
+    leat_crowd_value values[LEAT_STEP_VALUES_MAX]; /* of the last step, in the model's order */
+    double step_seconds;                           /* of the last steps, the median; NaN: none */
     int64_t payload_bytes, weights_bytes;
     int64_t database_bytes;
     bool serves_data; /* keeps its data set in the database, for workers without it */
@@ -299,6 +306,8 @@ LEAT_API LEAT_MUST_CHECK leat_code leat_crowd_status_load(leat_crowd_status **ou
                                                           leat_error *err);
 LEAT_API void leat_crowd_status_destroy(leat_crowd_status *status);
 LEAT_API const leat_crowd_run *leat_crowd_run_of(const leat_crowd_status *status);
+/* A value of the last step; NaN: it has none of this name. */
+LEAT_API double leat_crowd_run_value(const leat_crowd_run *run, const char *name);
 /* The workers, those with most units first; false after the last. */
 LEAT_API bool leat_crowd_worker_at(const leat_crowd_status *status, int index,
                                    leat_crowd_worker *out);

@@ -23,8 +23,8 @@ static leat_code load_run(leat_pg *pg, const char *name, leat_crowd_run *run, in
     LEAT_TRY(LEAT_STORE_CALL(
         pg, &rows,
         "select run, name, model, state, reason, coordinator, coordinated, current_iteration, "
-        "steps, units, unit_size, samples, generator_loss, discriminator_loss, "
-        "payload_bytes, weights_bytes, pg_database_size(current_database()), "
+        "steps, units, unit_size, samples, payload_bytes, weights_bytes, "
+        "pg_database_size(current_database()), "
         "to_regclass(format('leat.data_%s', run)) is not null "
         "from leat.training_state where $1 in ('', name) order by state = 'finished', run desc "
         "limit 1",
@@ -48,12 +48,27 @@ static leat_code load_run(leat_pg *pg, const char *name, leat_crowd_run *run, in
     run->units = leat_pg_int(rows, 0, 9);
     run->unit_size = leat_pg_int(rows, 0, 10);
     run->samples = leat_pg_int(rows, 0, 11);
-    run->loss_g = leat_pg_is_null(rows, 0, 12) ? NAN : leat_pg_real(rows, 0, 12);
-    run->loss_d = leat_pg_is_null(rows, 0, 13) ? NAN : leat_pg_real(rows, 0, 13);
-    run->payload_bytes = leat_pg_int(rows, 0, 14);
-    run->weights_bytes = leat_pg_int(rows, 0, 15);
-    run->database_bytes = leat_pg_int(rows, 0, 16);
-    run->serves_data = leat_pg_text(rows, 0, 17)[0] == 't';
+    run->payload_bytes = leat_pg_int(rows, 0, 12);
+    run->weights_bytes = leat_pg_int(rows, 0, 13);
+    run->database_bytes = leat_pg_int(rows, 0, 14);
+    run->serves_data = leat_pg_text(rows, 0, 15)[0] == 't';
+    leat_pg_rows_destroy(rows);
+    return LEAT_OK;
+}
+
+/* What the last step has computed. */
+static leat_code load_values(leat_pg *pg, int64_t id, leat_crowd_run *run, leat_error *err) {
+    leat_pg_rows *rows = NULL;
+    LEAT_TRY(LEAT_STORE_CALL(pg, &rows,
+                             "select name, value from leat.step_values where run = $1 and "
+                             "iteration = $2 order by position limit $3",
+                             err, LEAT_PG_I(id), LEAT_PG_I(run->step - 1),
+                             LEAT_PG_I(LEAT_STEP_VALUES_MAX)));
+    for (int i = 0; i < leat_pg_row_count(rows); i++) {
+        leat_crowd_value *of = &run->values[run->value_count++];
+        leat_store_copy(of->name, sizeof of->name, leat_pg_text(rows, i, 0));
+        of->value = leat_pg_real(rows, i, 1);
+    }
     leat_pg_rows_destroy(rows);
     return LEAT_OK;
 }
@@ -143,6 +158,7 @@ static leat_code load(leat_crowd_status *status, const char *url, leat_error *er
     if (code == LEAT_OK)
         code = leat_pg_script(pg, "begin isolation level repeatable read read only", err);
     if (code == LEAT_OK) code = load_run(pg, place.run, &status->run, &id, err);
+    if (code == LEAT_OK) code = load_values(pg, id, &status->run, err);
     if (code == LEAT_OK) code = load_step(pg, id, &status->run, err);
     if (code == LEAT_OK) code = load_workers(pg, id, status->run.step, status, err);
     if (code == LEAT_OK) code = load_events(pg, id, status, err);
@@ -175,6 +191,12 @@ void leat_crowd_status_destroy(leat_crowd_status *status) {
 }
 
 const leat_crowd_run *leat_crowd_run_of(const leat_crowd_status *status) { return &status->run; }
+
+double leat_crowd_run_value(const leat_crowd_run *run, const char *name) {
+    for (int i = 0; i < run->value_count; i++)
+        if (strcmp(run->values[i].name, name) == 0) return run->values[i].value;
+    return NAN;
+}
 
 bool leat_crowd_worker_at(const leat_crowd_status *status, int index, leat_crowd_worker *out) {
     *out = (leat_crowd_worker){0};

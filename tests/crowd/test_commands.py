@@ -97,6 +97,7 @@ class Crowd(folder.Folder):
         self.assertLessEqual({"loss_d", "loss_g", "step_seconds"}, status.keys())
         self.assertEqual(sum(worker["accepted"] for worker in status["workers"]),
                          report["units_counted"])
+        self.expect_values(status)
         text = self.status().stdout
         self.assertNotIn("\x1b", text)
         self.assertIn("x?[31m<b>", text)
@@ -106,6 +107,26 @@ class Crowd(folder.Folder):
         for name in ("report.html", "config.yaml", "metrics.jsonl", "training.json"):
             self.assertTrue(os.path.exists(self.at("run", name)), name)
         self.expect_ledger(reports, report)
+
+    def expect_values(self, status):
+        """The losses are those of the run's metrics; a run of another model has its own names."""
+        with open(self.at("run", "metrics.jsonl"), encoding="utf-8") as file:
+            last = [line for line in map(json.loads, file) if "loss_g" in line][-1]
+        self.assertEqual((status["loss_d"], status["loss_g"]),
+                         (last["loss_d_images"] + last["loss_d_fakes"], last["loss_g"]))
+        self.assertIn(f"losses   D {status['loss_d']:.4f}, G {status['loss_g']:.4f}\n",
+                      self.status().stdout)
+        rename = "update leat.run set value_names[3] = '{}'"
+        SERVER.sql(rename.format("perplexity"), database=self.database)
+        other = json.loads(self.status("--json").stdout)
+        values = dict(last, perplexity=last["loss_g"])
+        self.assertEqual(list(other["values"].items()), [(name, values[name]) for name in (
+            "loss_d_images", "loss_d_fakes", "perplexity", "norm_d", "norm_g")])
+        self.assertEqual(other.keys() - status.keys(), {"values"})
+        self.assertEqual(status.keys() - other.keys(), {"loss_d", "loss_g"})
+        self.assertRegex(self.status().stdout, "(?m)^values   loss_d_images .*, perplexity "
+                                               f"{values['perplexity']:.4f}, norm_d")
+        SERVER.sql(rename.format("loss_g"), database=self.database)
 
     def expect_ledger(self, workers, report):
         """It names who computed what, and the export names it."""
