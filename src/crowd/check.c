@@ -6,7 +6,6 @@
 #include "crowd/check.h"
 
 #include <math.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -14,31 +13,6 @@
 
 /* A link of 5 kB/s sends the largest message of the measurement in that time. */
 enum { TIMEOUT_MS = 30000, SERVER_MIN = 130000, WORDS_BYTES = 2048 };
-
-void leat_check_tell(const leat_check *self, leat_crowd_verdict verdict, const char *todo,
-                     const char *format, ...) {
-    char what[WORDS_BYTES];
-    va_list args;
-    va_start(args, format);
-    vsnprintf(what, sizeof what, format, args);
-    va_end(args);
-    self->tell(self->user, verdict, what, todo);
-}
-
-bool leat_check_ask(const leat_check *self, const char *what, leat_pg_rows **rows, const char *sql,
-                    const leat_pg_value *values, int count) {
-    leat_error err = {0};
-    *rows = NULL;
-    if (leat_pg_broken(self->pg)) return false;
-    if (leat_pg_call(self->pg, rows, false, sql, values, count, &err) == LEAT_OK) {
-        if (leat_pg_row_count(*rows) > 0) return true;
-        leat_pg_rows_destroy(*rows);
-        *rows = NULL;
-        snprintf(err.message, sizeof err.message, "the server returns no row");
-    }
-    leat_check_tell(self, LEAT_CROWD_NOTE, "", "%s: not known: %s", what, err.message);
-    return false;
-}
 
 /* ---- the connection -------------------------------------------------------------------------- */
 

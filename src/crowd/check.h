@@ -19,7 +19,7 @@ typedef struct leat_check {
     bool superuser;
 } leat_check;
 
-/* Reports one finding; `todo` may be "". */
+/* For all parts (check_tell.c). Reports one finding; `todo` may be "". */
 void leat_check_tell(const leat_check *self, leat_crowd_verdict verdict, const char *todo,
                      const char *format, ...) LEAT_PRINTF(4, 5);
 /*

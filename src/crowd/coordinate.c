@@ -5,7 +5,6 @@
  * crash, and sync.c says which one counts.
  */
 
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -15,31 +14,6 @@
 #include "crowd/pooler.h"
 
 enum { TIMEOUT_MS = 60000, PAUSE_MOST_MS = 10000 };
-
-void leat_coordinator_say(const leat_coordinator *self, const char *format, ...) {
-    char line[2 * LEAT_PG_URL_BYTES];
-    va_list args;
-    if (self->options->say == NULL) return;
-    va_start(args, format);
-    vsnprintf(line, sizeof line, format, args);
-    va_end(args);
-    self->options->say(self->options->user, line);
-}
-
-bool leat_coordinator_is_new(const leat_coordinator *self) {
-    const leat_session *session = &self->session;
-    return !session->folder.exists && session->taken == 0 && session->saved_step < 0;
-}
-
-bool leat_coordinator_stopped(leat_coordinator *self) {
-    const leat_train_options *train = &self->options->train;
-    const leat_session *session = &self->session;
-    if (self->stopped || train->progress == NULL) return self->stopped;
-    const leat_progress progress = {"training", "steps", leat_trainer_state(session->trainer)->step,
-                                    session->steps};
-    self->stopped = !train->progress(train->user, &progress);
-    return self->stopped;
-}
 
 static bool is_stopped(void *of) { return leat_coordinator_stopped(of); }
 

@@ -64,7 +64,8 @@ typedef struct leat_coordinator {
     int64_t step_ns;                /* when the step began */
 } leat_coordinator;
 
-/* The name of a run in the database: `name`, or if it is NULL, that of the folder. */
+/* What the run is in the database (settings.c). Its name there: `name`, or if it is NULL, that of
+ * the folder. */
 LEAT_MUST_CHECK leat_code leat_coordinator_name(const char *name, const char *run,
                                                 char out[LEAT_CROWD_NAME_BYTES], leat_error *err);
 /* Sets self->value_names. */
@@ -76,13 +77,17 @@ LEAT_MUST_CHECK leat_code leat_coordinator_check_run(const leat_coordinator *sel
 /* LEAT_ERR_UNSUPPORTED: the schema is another version's; what is done about it. */
 LEAT_MUST_CHECK leat_code leat_coordinator_check_version(const leat_coordinator *self,
                                                          leat_error *err);
+
+/* What all files ask of it, and tell its caller (coordinator.c): a line of text for people. */
 void leat_coordinator_say(const leat_coordinator *self, const char *format, ...) LEAT_PRINTF(2, 3);
 /* Whether RUN was new, and still has nothing that would be missed. */
 bool leat_coordinator_is_new(const leat_coordinator *self);
 /* Whether the caller wants an end; a report of progress, too. */
 bool leat_coordinator_stopped(leat_coordinator *self);
 
+/* Whether its database is a private server's. */
 bool leat_coordinator_is_local(const leat_coordinator *self);
+
 /* Where the database is (place.c): whether it can be used, before anything is written; then opens
  * it; starts a private server again if it has ended; stops it. */
 LEAT_MUST_CHECK leat_code leat_coordinator_check_place(leat_coordinator *self, const char *run,
@@ -108,7 +113,9 @@ LEAT_MUST_CHECK leat_code leat_coordinator_list_data(leat_coordinator *self, lea
  * be reached.
  */
 LEAT_MUST_CHECK leat_code leat_coordinator_sync(leat_coordinator *self, leat_error *err);
-/* Encodes the weights of the next step. */
+
+/* Of weights, state and parts, the slots that are not in use (slots.c). Encodes the weights of the
+ * next step. */
 void leat_coordinator_encode(leat_coordinator *self);
 /* Empties a slot that is not in use. */
 LEAT_MUST_CHECK leat_code leat_coordinator_clear(leat_coordinator *self, leat_store_kind kind,
@@ -121,10 +128,11 @@ LEAT_MUST_CHECK leat_code leat_coordinator_write(leat_coordinator *self, leat_st
 LEAT_MUST_CHECK leat_code leat_coordinator_write_state(leat_coordinator *self, int *slot,
                                                        leat_error *err);
 
-/* Adds all units of the step, as they arrive (collect.c). LEAT_ERR_CANCELLED: stopped between two.
+/* A step (collect.c, commit.c). Adds all units of the step, as they arrive. LEAT_ERR_CANCELLED:
+ * stopped between two.
  */
 LEAT_MUST_CHECK leat_code leat_coordinator_collect(leat_coordinator *self, leat_error *err);
-/* The trainer has taken a step (commit.c): encodes its weights, and writes it to the ledger. */
+/* The trainer has taken a step: encodes its weights, and writes it to the ledger. */
 LEAT_MUST_CHECK leat_code leat_coordinator_take(leat_coordinator *self,
                                                 const leat_step_numbers *numbers, leat_error *err);
 /* Commits that step, also again after a connection that was lost. */

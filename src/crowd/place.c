@@ -6,10 +6,6 @@
 #include "crowd/coordinator.h"
 #include "crowd/local.h"
 
-bool leat_coordinator_is_local(const leat_coordinator *self) {
-    return strcmp(self->options->url, LEAT_LOCAL_URL) == 0;
-}
-
 static void say(void *user, const char *line) { leat_coordinator_say(user, "%s", line); }
 
 static bool goes_on(void *user, const leat_progress *progress) {

@@ -1,4 +1,4 @@
-/* What all calls share, and the schema itself: see store.h. */
+/* What all calls share: see store.h. */
 #include "crowd/store.h"
 
 #include <stdio.h>
@@ -6,14 +6,7 @@
 
 #include "crowd/store_parts.h"
 
-enum { TRIES = 20, SERVER_MIN = 130000 };
-
-static const char schema[] = {
-#include "crowd/schema.sql.h"
-    0};
-static const char schema_owner[] = {
-#include "crowd/schema_owner.sql.h"
-    0};
+enum { TRIES = 20 };
 
 /* ---- calls ---------------------------------------------------------------------------------- */
 
@@ -128,45 +121,4 @@ leat_code leat_store_wake(leat_pg *pg, int64_t run, leat_error *err) {
 
 leat_code leat_store_listen(leat_pg *pg, int64_t run, leat_error *err) {
     return on_channel(pg, "listen", run, err);
-}
-
-/* ---- the schema ----------------------------------------------------------------------------- */
-
-const char *leat_store_schema(int part) { return part == 0 ? schema : schema_owner; }
-
-static leat_code create(leat_pg *pg, leat_error *err) {
-    leat_error why = {0};
-    leat_code code = leat_pg_script(pg, "begin", err);
-    if (code == LEAT_OK) code = leat_pg_script(pg, schema, err);
-    if (code == LEAT_OK) code = leat_pg_script(pg, schema_owner, err);
-    if (code == LEAT_OK) return leat_pg_script(pg, "commit", err);
-    const bool denied = strcmp(leat_pg_sqlstate(pg), "42501") == 0;
-    if (!leat_pg_broken(pg)) (void)!leat_pg_script(pg, "rollback", &why);
-    if (!denied) return code;
-    return leat_fail(
-        err, LEAT_ERR_OPTION,
-        "this login may not create the schema \"leat\"; let its owner run: GRANT CREATE "
-        "ON DATABASE ... TO ...");
-}
-
-leat_code leat_store_install(leat_pg *pg, leat_error *err) {
-    int64_t version = 0;
-    if (leat_pg_server_version(pg) < SERVER_MIN)
-        return leat_fail(err, LEAT_ERR_UNSUPPORTED,
-                         "PostgreSQL %d is too old: 13 or newer is needed",
-                         leat_pg_server_version(pg) / 10000);
-    LEAT_TRY(leat_store_find_version(pg, &version, err));
-    if (version == 0) {
-        leat_error why = {0};
-        const leat_code code = create(pg, &why);
-        if (code == LEAT_OK) return LEAT_OK;
-        if (leat_pg_broken(pg)) return leat_error_copy(err, &why);
-        /* another process may have been faster */
-        LEAT_TRY(leat_store_find_version(pg, &version, err));
-        if (version == 0) return leat_error_copy(err, &why);
-    }
-    if (version == LEAT_CROWD_SCHEMA_VERSION) return LEAT_OK;
-    char remedy[LEAT_STORE_REMEDY_BYTES];
-    (void)leat_store_remedy(version, "RUN", remedy);
-    return leat_store_refuse_version(version, remedy, err);
 }

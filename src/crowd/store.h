@@ -27,7 +27,7 @@ LEAT_MUST_CHECK leat_code leat_store_install(leat_pg *pg, leat_error *err);
 /* The SQL that creates it, in two parts. */
 const char *leat_store_schema(int part);
 
-/* The version of the schema of a database; 0: it has none (versions.c). */
+/* The version of the schema of a database; 0: it has none. */
 LEAT_MUST_CHECK leat_code leat_store_find_version(leat_pg *pg, int64_t *version, leat_error *err);
 /* What is done about another version than this leat's: for the owner of the database, with `run`
  * for the folder of a run. False: nothing, but by the leat that created it. */

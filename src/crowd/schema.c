@@ -1,13 +1,26 @@
 /*
- * Databases whose schema has another version than this leat's: what each needs is said here, and
- * nowhere else. No version is migrated: a run's folder has everything that decides its weights, so
- * an empty schema is filled from it. A version that can be refused for that reason is a row of
- * `older`; tests/golden/crowd has a database of it, and tests/crowd/test_schema_versions.py follows
- * the remedy.
+ * The schema: it is created once, and compared with this leat's version by all who use it.
+ *
+ * What a database of another version needs is said here, and nowhere else. No version is migrated:
+ * a run's folder has everything that decides its weights, so an empty schema is filled from it. A
+ * version that can be refused for that reason is a row of `older`; tests/golden/crowd has a
+ * database of it, and tests/crowd/test_schema_versions.py follows the remedy.
  */
 #include <stdio.h>
+#include <string.h>
 
 #include "crowd/store_parts.h"
+
+enum { SERVER_MIN = 130000 };
+
+static const char schema[] = {
+#include "crowd/schema.sql.h"
+    0};
+static const char schema_owner[] = {
+#include "crowd/schema_owner.sql.h"
+    0};
+
+/* ---- versions -------------------------------------------------------------------------------- */
 
 /* The schema is created again; %s is the folder of a run, as a shell writes it. */
 static const char replacement[] =
@@ -70,4 +83,45 @@ leat_code leat_store_check_version(leat_pg *pg, leat_error *err) {
         version,
         "use the version of leat that the run is coordinated with, or ask whoever coordinates it",
         err);
+}
+
+/* ---- creating it ----------------------------------------------------------------------------- */
+
+const char *leat_store_schema(int part) { return part == 0 ? schema : schema_owner; }
+
+static leat_code create(leat_pg *pg, leat_error *err) {
+    leat_error why = {0};
+    leat_code code = leat_pg_script(pg, "begin", err);
+    if (code == LEAT_OK) code = leat_pg_script(pg, schema, err);
+    if (code == LEAT_OK) code = leat_pg_script(pg, schema_owner, err);
+    if (code == LEAT_OK) return leat_pg_script(pg, "commit", err);
+    const bool denied = strcmp(leat_pg_sqlstate(pg), "42501") == 0;
+    if (!leat_pg_broken(pg)) (void)!leat_pg_script(pg, "rollback", &why);
+    if (!denied) return code;
+    return leat_fail(
+        err, LEAT_ERR_OPTION,
+        "this login may not create the schema \"leat\"; let its owner run: GRANT CREATE "
+        "ON DATABASE ... TO ...");
+}
+
+leat_code leat_store_install(leat_pg *pg, leat_error *err) {
+    int64_t version = 0;
+    if (leat_pg_server_version(pg) < SERVER_MIN)
+        return leat_fail(err, LEAT_ERR_UNSUPPORTED,
+                         "PostgreSQL %d is too old: 13 or newer is needed",
+                         leat_pg_server_version(pg) / 10000);
+    LEAT_TRY(leat_store_find_version(pg, &version, err));
+    if (version == 0) {
+        leat_error why = {0};
+        const leat_code code = create(pg, &why);
+        if (code == LEAT_OK) return LEAT_OK;
+        if (leat_pg_broken(pg)) return leat_error_copy(err, &why);
+        /* another process may have been faster */
+        LEAT_TRY(leat_store_find_version(pg, &version, err));
+        if (version == 0) return leat_error_copy(err, &why);
+    }
+    if (version == LEAT_CROWD_SCHEMA_VERSION) return LEAT_OK;
+    char remedy[LEAT_STORE_REMEDY_BYTES];
+    (void)leat_store_remedy(version, "RUN", remedy);
+    return leat_store_refuse_version(version, remedy, err);
 }
