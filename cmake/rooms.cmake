@@ -20,7 +20,7 @@ endfunction()
 # Each variant of the kernels is compiled for its instruction set; these files contain nothing else,
 # and which one runs is chosen at run time. Without errno a square root is one instruction. Kernels
 # are optimized in every build: a debug build of them would take minutes for a step.
-file(GLOB LEAT_NN_SOURCES CONFIGURE_DEPENDS src/nn/*/*.c)
+file(GLOB LEAT_NN_SOURCES CONFIGURE_DEPENDS src/nn/*.c src/nn/*/*.c src/nn/*/*/*.c)
 set_source_files_properties(${LEAT_NN_SOURCES} PROPERTIES COMPILE_OPTIONS "-fno-math-errno")
 file(GLOB LEAT_KERNELS CONFIGURE_DEPENDS src/nn/kernels/*.c)
 set_property(SOURCE ${LEAT_KERNELS} APPEND PROPERTY COMPILE_OPTIONS -O2)

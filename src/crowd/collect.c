@@ -21,7 +21,7 @@ typedef struct step_in_work {
 /* The next unit, whose payload is in self->payload. */
 static leat_code add_next(step_in_work *of, leat_error *err) {
     leat_coordinator *self = of->self;
-    leat_unit unit;
+    leat_unit_numbers unit;
     LEAT_TRY(leat_exchange_read(self->exchange, of->next, self->payload, self->sizes.payload, &unit,
                                 err));
     leat_trainer_add(self->session.trainer, of->next, &unit);
@@ -49,7 +49,7 @@ static leat_code own(step_in_work *of, int64_t unit, leat_error *err) {
 static leat_code judge(step_in_work *of, const leat_store_result *result, char why[256],
                        bool *mismatch, leat_error *err) {
     leat_coordinator *self = of->self;
-    leat_unit unit;
+    leat_unit_numbers unit;
     leat_error said = {0};
     uint8_t digest[32];
     char hash[65];

@@ -291,17 +291,10 @@ static leat_code check_run(worker *self, const leat_store_run *run, leat_error *
  * parts in libpq, whose buffers for either direction double as they grow. */
 static leat_code exchange_bytes(const worker *self, int64_t part_bytes, int64_t *bytes,
                                 leat_error *err) {
-    const leat_train_options *train = &self->train;
-    const leat_plan *plan = &self->plan;
-    leat_model *model = NULL;
-    LEAT_TRY(leat_model_create(&model, train, plan, err));
-    const leat_model_sizes of = leat_model_get_sizes(model);
-    leat_model_destroy(model);
-    const int64_t statistics = leat_plan_micro_batches(plan) * of.statistics;
-    *bytes = PARTS_IN_LIBPQ * part_bytes + 4 * (of.parameters + statistics + of.running) +
-             leat_codec_bytes(train->codec_down, of.parameters) +
-             2 * leat_payload_bytes(train->codec_up, of.parameters, statistics, LEAT_MODEL_SUMS) +
-             (self->is_served ? leat_served_bytes(&self->served, plan) : 0);
+    leat_exchange_sizes sizes;
+    LEAT_TRY(leat_exchange_measure(&self->train, &self->plan, &sizes, bytes, err));
+    *bytes += PARTS_IN_LIBPQ * part_bytes + sizes.weights + 2 * sizes.payload +
+              (self->is_served ? leat_served_bytes(&self->served, &self->plan) : 0);
     return LEAT_OK;
 }
 

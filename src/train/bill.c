@@ -6,34 +6,20 @@
 #include "base/mem.h"
 #include "base/thread.h"
 #include "train/data.h"
+#include "train/generate.h"
 #include "train/options.h"
 #include "train/sampling.h"
-#include "train/spread.h"
 #include "train/weights.h"
 
-/* Of the features' net: activations of 32 images and their gradients never; per thread. */
-#define FEATURES_BYTES (INT64_C(10) << 20)
 /* Stacks of threads, buffers of files, JSON. */
 #define SMALL_BYTES (INT64_C(4) << 20)
 /* By how much the resident set of a process that has only begun may differ from run to run. */
 #define RESIDENT_ROOM (INT64_C(2) << 20)
 
-/* Samples are made with the model's own memory; on top of it come a group of images, those of the
- * grid, and the features' net. */
-static int64_t sampling_bytes(const leat_train_options *options, const leat_plan *plan) {
-    const int64_t group = options->threads * (int64_t)plan->micro_batch;
-    const int64_t image = LEAT_IMAGE_VALUES * (int64_t)sizeof(float);
-    if (options->sample_every == 0 && options->export_dir == NULL) return 0;
-    return group * (image + options->latent * (int64_t)sizeof(float)) +
-           options->threads * FEATURES_BYTES + (256 + LEAT_GRID_IMAGES) * image +
-           (int64_t)sizeof(leat_spread) +
-           LEAT_SAMPLE_VECTORS * 2 * options->latent * (int64_t)sizeof(float);
-}
-
 leat_code leat_train_bytes(const leat_train_options *options, const leat_plan *plan, int64_t *bytes,
                            leat_error *err) {
     LEAT_TRY(leat_trainer_bytes(options, plan, bytes, err));
-    *bytes += sampling_bytes(options, plan) + SMALL_BYTES;
+    *bytes += leat_sampling_bytes(options) + SMALL_BYTES;
     return LEAT_OK;
 }
 
@@ -68,14 +54,14 @@ static leat_code create_trainer(leat_trainer **out, const leat_train_options *op
 
 /* Images per second of units alone, without what comes before and after them. */
 static leat_code measure_speed(leat_trainer *trainer, leat_train_bill *bill, leat_error *err) {
-    leat_unit unit;
+    leat_unit_numbers unit;
     int64_t images = 0, begin_ns = 0;
     leat_trainer_begin(trainer, 0);
     for (int i = 0; i < 100; i++) {
         if (i == 1) begin_ns = leat_clock_ns(); /* the first one touches the memory */
         LEAT_TRY(leat_trainer_unit(trainer, 0, &unit, err));
         if (i == 0) continue;
-        images += leat_trainer_plan(trainer)->unit_size;
+        images += (int64_t)unit.weight;
         const double seconds = (double)(leat_clock_ns() - begin_ns) * 1e-9;
         bill->images_per_second = (double)images / (seconds > 0 ? seconds : 1e-9);
         if (seconds > 1) break;
@@ -87,17 +73,17 @@ static leat_code fill(leat_trainer *trainer, const leat_train_options *options,
                       leat_train_bill *bill, leat_error *err) {
     const leat_model *model = leat_trainer_model(trainer);
     const leat_plan *plan = leat_trainer_plan(trainer);
-    const leat_model_sizes sizes = leat_model_get_sizes(model);
+    const leat_model_sizes sizes = model->sizes;
     bill->parameters = sizes.parameters;
-    bill->generator_parameters = sizes.generator;
-    bill->discriminator_parameters = sizes.parameters - sizes.generator;
+    bill->generator_parameters = leat_generator_size(model);
+    bill->discriminator_parameters = sizes.parameters - bill->generator_parameters;
     bill->images = plan->samples;
     bill->image_size = LEAT_IMAGE_SIZE;
     bill->step_images = plan->units * plan->unit_size;
     bill->epochs = (double)bill->steps * (double)bill->step_images / (double)plan->samples;
     bill->payload_bytes =
         leat_payload_bytes(options->codec_up, sizes.parameters,
-                           leat_plan_micro_batches(plan) * sizes.statistics, LEAT_MODEL_SUMS);
+                           leat_plan_micro_batches(plan) * sizes.statistics, model->class->sums);
     bill->weights_bytes = leat_codec_bytes(options->codec_down, sizes.parameters);
     LEAT_TRY(leat_train_bytes(options, plan, &bill->memory_bytes, err));
     return leat_weights_bytes(model, &bill->checkpoint_bytes, err);

@@ -311,9 +311,9 @@ static leat_code save_texts(const char *dir, const leat_checkpoint *of, leat_err
     return code;
 }
 
-leat_code leat_checkpoint_save(const char *dir, const leat_trainer *trainer, leat_checkpoint *of,
+leat_code leat_checkpoint_save(const char *dir, leat_trainer *trainer, leat_checkpoint *of,
                                leat_error *err) {
-    const leat_train_state *state = leat_trainer_state((leat_trainer *)(uintptr_t)trainer);
+    const leat_train_state *state = leat_trainer_state(trainer);
     char path[LEAT_PATH_BYTES];
     of->step = state->step;
     of->position = leat_plan_position(leat_trainer_plan(trainer), state->step, 0);

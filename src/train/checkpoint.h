@@ -53,7 +53,7 @@ int64_t leat_checkpoint_step(const char *name);
 LEAT_MUST_CHECK leat_code leat_checkpoint_path(const char *dir, int64_t step,
                                                char path[LEAT_PATH_BYTES], leat_error *err);
 /* Writes one; `of` has run, score and deviation, and receives the rest. */
-LEAT_MUST_CHECK leat_code leat_checkpoint_save(const char *dir, const leat_trainer *trainer,
+LEAT_MUST_CHECK leat_code leat_checkpoint_save(const char *dir, leat_trainer *trainer,
                                                leat_checkpoint *of, leat_error *err);
 /* Reads the state; LEAT_ERR_CORRUPT names the file that is damaged. */
 LEAT_MUST_CHECK leat_code leat_checkpoint_load(const char *dir, const leat_checkpoint *of,

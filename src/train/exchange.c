@@ -9,14 +9,14 @@
 struct leat_exchange {
     leat_trainer *trainer;
     leat_codec codec_up, codec_down;
-    leat_dcgan_pass pass;
+    const leat_model_class *class;
     leat_model_sizes model;
     leat_exchange_sizes sizes;
     int64_t statistics_count, unit_size; /* of a unit */
     uint8_t run[LEAT_PAYLOAD_RUN_BYTES];
-    uint8_t weights[32]; /* hash of those of the step */
-    leat_unit unit;      /* of leat_exchange_read */
-    float *running;      /* before the step */
+    uint8_t weights[32];    /* hash of those of the step */
+    leat_unit_numbers unit; /* of leat_exchange_read */
+    float *running;         /* before the step */
     float *block;
 };
 
@@ -36,36 +36,53 @@ static bool from_hex(const char *digits, uint8_t *out, int count) {
 }
 
 leat_code leat_exchange_check(const leat_train_options *options, leat_error *err) {
-    if (leat_model_passes(options->schedule) == 1) return LEAT_OK;
+    if (leat_model_passes(options) == 1) return LEAT_OK;
     return leat_fail(err, LEAT_ERR_OPTION,
                      "many machines can train with --schedule simultaneous only: alternating "
                      "steps need the weights twice a step");
+}
+
+/* What follows from the model's sizes. */
+static void set_sizes(leat_exchange *self, const leat_train_options *options,
+                      const leat_plan *plan) {
+    const int64_t size = self->model.parameters;
+    self->codec_up = options->codec_up;
+    self->codec_down = options->codec_down;
+    self->unit_size = plan->unit_size;
+    self->statistics_count = leat_plan_micro_batches(plan) * self->model.statistics;
+    self->sizes.payload =
+        leat_payload_bytes(self->codec_up, size, self->statistics_count, self->class->sums);
+    self->sizes.weights = leat_codec_bytes(self->codec_down, size);
+    self->sizes.state = STATE_HEADER_BYTES + 4 * (3 * size + self->model.running);
 }
 
 static int64_t block_floats(const leat_exchange *self) {
     return self->model.parameters + self->statistics_count + self->model.running;
 }
 
+leat_code leat_exchange_measure(const leat_train_options *options, const leat_plan *plan,
+                                leat_exchange_sizes *sizes, int64_t *bytes, leat_error *err) {
+    leat_exchange of = {.class = leat_model_class_of(options)};
+    *bytes = 0;
+    *sizes = of.sizes;
+    LEAT_TRY(leat_model_measure(options, &of.model, err));
+    set_sizes(&of, options, plan);
+    *sizes = of.sizes;
+    *bytes = 4 * block_floats(&of);
+    return LEAT_OK;
+}
+
 leat_code leat_exchange_create(leat_exchange **out, leat_trainer *trainer,
                                const leat_train_options *options, const char run[65],
                                leat_error *err) {
     leat_exchange *self = NULL;
-    const leat_plan *plan = leat_trainer_plan(trainer);
     *out = NULL;
     LEAT_TRY(leat_exchange_check(options, err));
     LEAT_TRY(LEAT_NEW(&self, 1, err));
     self->trainer = trainer;
-    self->codec_up = options->codec_up;
-    self->codec_down = options->codec_down;
-    self->pass = leat_model_pass(options->schedule, 0);
-    self->model = leat_model_get_sizes(leat_trainer_model(trainer));
-    self->statistics_count = leat_plan_micro_batches(plan) * self->model.statistics;
-    self->unit_size = plan->unit_size;
-    const int64_t size = self->model.parameters;
-    self->sizes.payload =
-        leat_payload_bytes(self->codec_up, size, self->statistics_count, LEAT_MODEL_SUMS);
-    self->sizes.weights = leat_codec_bytes(self->codec_down, size);
-    self->sizes.state = STATE_HEADER_BYTES + 4 * (3 * size + self->model.running);
+    self->class = leat_trainer_model(trainer)->class;
+    self->model = leat_trainer_model(trainer)->sizes;
+    set_sizes(self, options, leat_trainer_plan(trainer));
     const bool is_hash = from_hex(run, self->run, LEAT_PAYLOAD_RUN_BYTES);
     LEAT_ASSERT(is_hash);
     leat_code code = leat_block_alloc((void **)&self->block, block_floats(self) * 4, err);
@@ -74,7 +91,7 @@ leat_code leat_exchange_create(leat_exchange **out, leat_trainer *trainer,
         return code;
     }
     self->unit.gradient = self->block;
-    self->unit.statistics = self->block + size;
+    self->unit.statistics = self->block + self->model.parameters;
     self->running = self->unit.statistics + self->statistics_count;
     *out = self;
     return LEAT_OK;
@@ -132,11 +149,11 @@ static leat_payload_header header_of(const leat_exchange *exchange, int64_t unit
     leat_payload_header header = {.codec = exchange->codec_up,
                                   .step = leat_trainer_state(exchange->trainer)->step,
                                   .unit = unit,
-                                  .pass = exchange->pass,
+                                  .pass = 0, /* the only one of its step */
                                   .weight = (double)exchange->unit_size,
                                   .gradient_count = exchange->model.parameters,
                                   .statistics_count = exchange->statistics_count,
-                                  .sum_count = LEAT_MODEL_SUMS};
+                                  .sum_count = exchange->class->sums};
     memcpy(header.run, exchange->run, sizeof header.run);
     memcpy(header.weights, exchange->weights, sizeof header.weights);
     return header;
@@ -146,7 +163,7 @@ leat_code leat_exchange_compute(leat_exchange *exchange, int64_t unit, uint8_t *
                                 leat_error *err) {
     const leat_payload_header header = header_of(exchange, unit);
     uint8_t digest[32];
-    leat_unit of;
+    leat_unit_numbers of;
     LEAT_TRY(leat_trainer_unit(exchange->trainer, unit, &of, err));
     LEAT_ASSERT(of.weight == header.weight);
     const leat_payload_values values = {of.gradient, of.statistics, of.sums};
@@ -162,7 +179,7 @@ void leat_exchange_cancel(leat_exchange *exchange, bool cancelled) {
 }
 
 leat_code leat_exchange_read(leat_exchange *exchange, int64_t unit, const uint8_t *bytes,
-                             int64_t size_bytes, leat_unit *of, leat_error *err) {
+                             int64_t size_bytes, leat_unit_numbers *of, leat_error *err) {
     const leat_payload_header header = header_of(exchange, unit);
     exchange->unit.weight = header.weight;
     leat_payload_values values = {exchange->unit.gradient, exchange->unit.statistics,
@@ -178,10 +195,11 @@ static bool all_finite(const float *values, int64_t count) {
     return true;
 }
 
-bool leat_exchange_is_sound(const leat_exchange *exchange, const leat_unit *of, const char **what) {
+bool leat_exchange_is_sound(const leat_exchange *exchange, const leat_unit_numbers *of,
+                            const char **what) {
     *what = NULL;
-    for (int i = 0; i < LEAT_MODEL_SUMS; i++)
-        if (!isfinite(of->sums[i])) *what = leat_model_values()[i].name;
+    for (int i = 0; i < exchange->class->sums; i++)
+        if (!isfinite(of->sums[i])) *what = exchange->class->values[i].name;
     if (!all_finite(of->statistics, exchange->statistics_count)) *what = "a statistic";
     if (!all_finite(of->gradient, exchange->model.parameters)) *what = "a gradient";
     return *what == NULL;

@@ -22,6 +22,10 @@ LEAT_MUST_CHECK leat_code leat_exchange_check(const leat_train_options *options,
 LEAT_MUST_CHECK leat_code leat_exchange_create(leat_exchange **out, leat_trainer *trainer,
                                                const leat_train_options *options,
                                                const char run[65], leat_error *err);
+/* Bytes that it takes, and sizes of what it sends, without memory. */
+LEAT_MUST_CHECK leat_code leat_exchange_measure(const leat_train_options *options,
+                                                const leat_plan *plan, leat_exchange_sizes *sizes,
+                                                int64_t *bytes, leat_error *err);
 void leat_exchange_destroy(leat_exchange *exchange);
 leat_exchange_sizes leat_exchange_get_sizes(const leat_exchange *exchange);
 
@@ -46,9 +50,10 @@ void leat_exchange_cancel(leat_exchange *exchange, bool cancelled);
  * next call; for leat_trainer_add. The bytes may be anything: LEAT_ERR_INPUT says what is wrong. */
 LEAT_MUST_CHECK leat_code leat_exchange_read(leat_exchange *exchange, int64_t unit,
                                              const uint8_t *bytes, int64_t size_bytes,
-                                             leat_unit *of, leat_error *err);
+                                             leat_unit_numbers *of, leat_error *err);
 /* Whether all numbers of a unit are finite, and no variance is negative; if not, what is not. */
-bool leat_exchange_is_sound(const leat_exchange *exchange, const leat_unit *of, const char **what);
+bool leat_exchange_is_sound(const leat_exchange *exchange, const leat_unit_numbers *of,
+                            const char **what);
 
 /* The state after the trainer's last step; out: sizes.state bytes. */
 void leat_exchange_put_state(const leat_exchange *exchange, uint8_t *out);

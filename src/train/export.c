@@ -52,29 +52,19 @@ static leat_code save_network(const exporting *self, const char *prefix, const c
     float *parameters = leat_trainer_state(self->trainer)->parameters;
     char path[LEAT_PATH_BYTES];
     leat_weight_row *rows = NULL;
-    leat_parameter parameter;
-    leat_running_tensor running;
+    leat_model_tensor tensor;
     int count = 0;
     LEAT_TRY(leat_path_join(path, sizeof path, self->dir, name, err));
     LEAT_TRY(LEAT_NEW(&rows, ROWS_MAX, err));
-    for (int i = 0; leat_model_parameter_at(self->model, i, &parameter); i++) {
-        if (strncmp(parameter.name, prefix, skip) != 0) continue;
+    for (int i = 0; leat_model_tensor_at(self->model, i, &tensor); i++) {
+        if (strncmp(tensor.name, prefix, skip) != 0) continue;
         LEAT_ASSERT(count < ROWS_MAX);
         leat_weight_row *row = &rows[count++];
-        snprintf(row->name, sizeof row->name, "%s", parameter.name + skip);
-        row->rank = parameter.rank;
-        memcpy(row->shape, parameter.shape, sizeof row->shape);
-        row->values = parameters + parameter.offset;
-        row->count = parameter.count;
-    }
-    for (int i = 0; leat_model_running_at(self->model, i, &running); i++) {
-        if (strncmp(running.name, prefix, skip) != 0) continue;
-        LEAT_ASSERT(count < ROWS_MAX);
-        leat_weight_row *row = &rows[count++];
-        snprintf(row->name, sizeof row->name, "%s", running.name + skip);
-        row->rank = 1;
-        row->shape[0] = row->count = running.count;
-        row->values = self->running + running.offset;
+        snprintf(row->name, sizeof row->name, "%s", tensor.name + skip);
+        row->rank = tensor.rank;
+        memcpy(row->shape, tensor.shape, sizeof row->shape);
+        row->values = (tensor.running ? self->running : parameters) + tensor.offset;
+        row->count = tensor.count;
     }
     leat_code code = leat_weight_rows_save(path, rows, count, metadata, 1, sha256, err);
     leat_free(rows);
@@ -206,9 +196,12 @@ static leat_code save_samples(exporting *self, leat_error *err) {
     uint8_t *images = NULL;
     LEAT_TRY(leat_path_join(path, sizeof path, self->dir, SAMPLES, err));
     LEAT_TRY(LEAT_NEW(&images, LEAT_GRID_IMAGES * LEAT_IMAGE_VALUES, err));
-    leat_code code = leat_sampling_images(
-        self->model, leat_trainer_state(self->trainer)->parameters, self->running,
-        self->run->options.seed, 0, LEAT_GRID_IMAGES, images, &self->deviation, err);
+    const leat_generate_from from = {.model = self->model,
+                                     .parameters = leat_trainer_state(self->trainer)->parameters,
+                                     .statistics = self->running,
+                                     .seed = self->run->options.seed,
+                                     .count = LEAT_GRID_IMAGES};
+    leat_code code = leat_sampling_images(&from, images, &self->deviation, err);
     if (code == LEAT_OK && !(self->deviation >= LEAT_SAMPLE_DEVIATION_MIN))
         code = leat_fail(err, LEAT_ERR_INPUT,
                          "the samples of step %lld are almost uniform (deviation %.4f); export "
@@ -248,11 +241,11 @@ static leat_code find_folder(const char *dir, char out[LEAT_PATH_BYTES], bool *e
 }
 
 static leat_code save_all(exporting *self, leat_error *err) {
-    const leat_model_sizes sizes = leat_model_get_sizes(self->model);
+    const leat_model_sizes sizes = self->model->sizes;
     const leat_train_state *state = leat_trainer_state(self->trainer);
     LEAT_TRY(LEAT_NEW(&self->running, sizes.running, err));
     memcpy(self->running, state->running, (size_t)sizes.running * sizeof(float));
-    LEAT_TRY(leat_model_statistics(self->model, state->parameters, self->running, err));
+    LEAT_TRY(leat_generate_statistics(self->model, state->parameters, self->running, err));
     LEAT_TRY(leat_path_make_dir(self->dir, err));
     LEAT_TRY(save_samples(self, err));
     LEAT_TRY(save_network(self, "G.", LEAT_EXPORT_G, self->sha256[0], err));
@@ -377,8 +370,7 @@ leat_code leat_export_check(const char *dir, const char run[65], bool replace, l
 
 leat_code leat_export_state(const char *path, leat_trainer *trainer, const char *dir, bool replace,
                             leat_error *err) {
-    exporting self = {.trainer = trainer,
-                      .model = (leat_model *)(uintptr_t)leat_trainer_model(trainer)};
+    exporting self = {.trainer = trainer, .model = leat_trainer_model(trainer)};
     const int64_t step = leat_trainer_state(trainer)->step;
     char folder[LEAT_PATH_BYTES];
     const char *taken = NULL;
@@ -418,7 +410,7 @@ leat_code leat_run_export(const char *path, int64_t step, const char *dir, bool 
     leat_code code =
         leat_run_load(run, step, leat_cpu_count(), NULL, &self.trainer, &self.checkpoint, err);
     if (code == LEAT_OK) {
-        self.model = (leat_model *)(uintptr_t)leat_trainer_model(self.trainer);
+        self.model = leat_trainer_model(self.trainer);
         code = publish(&self, folder, exists, replace, err);
     }
     leat_free(self.running);

@@ -1,7 +1,6 @@
 /* See identity.h. */
 #include "train/identity.h"
 
-#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -43,13 +42,12 @@ leat_code leat_identity_hash(leat_identity *identity, const leat_train_options *
 leat_code leat_identity_make(leat_identity *identity, const leat_model *model,
                              const leat_samples *samples, const leat_train_options *options,
                              leat_error *err) {
-    uint64_t kernels = 0;
-    LEAT_TRY(leat_kernels_verify(options->kernels, &kernels, err));
-    snprintf(identity->model, sizeof identity->model, "%s", leat_model_name());
+    LEAT_TRY(
+        leat_kernel_class(model->class->suites, options->kernels, identity->kernel_class, err));
+    snprintf(identity->model, sizeof identity->model, "%s", model->class->name);
     leat_model_hash(model, identity->model_hash);
     snprintf(identity->data, sizeof identity->data, "%s", samples->fingerprint);
     identity->samples = samples->count;
-    snprintf(identity->kernel_class, sizeof identity->kernel_class, "%016" PRIx64, kernels);
     return leat_identity_hash(identity, options, err);
 }
 

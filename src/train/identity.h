@@ -8,15 +8,16 @@
 
 #include "base/file.h"
 #include "base/json.h"
+#include "nn/ops/suites.h"
 #include "train/model.h"
 
 #define LEAT_IDENTITY_WORD_BYTES 96
 
 typedef struct leat_identity {
     char model[16], model_hash[65];
-    char data[65];                   /* fingerprint; "": none, weights that were imported */
-    int64_t samples;                 /* of the data */
-    char kernel_class[17];           /* hash of the kernels' self-test */
+    char data[65];   /* fingerprint; "": none, weights that were imported */
+    int64_t samples; /* of the data */
+    char kernel_class[LEAT_KERNEL_CLASS_BYTES]; /* hash of the kernels' self-test */
     char init[65];                   /* SHA-256 of the initial weights; "": by the seed */
     char init_path[LEAT_PATH_BYTES]; /* where they were, not part of the hash; "" */
     char run[65];                    /* SHA-256 of all of it */

@@ -12,9 +12,9 @@
 #include "train/weights.h"
 
 static int parameter_count(const leat_model *model) {
-    leat_parameter parameter;
+    leat_model_tensor tensor;
     int count = 0;
-    while (leat_model_parameter_at(model, count, &parameter)) count++;
+    while (leat_model_tensor_at(model, count, &tensor) && !tensor.running) count++;
     return count;
 }
 
@@ -71,7 +71,7 @@ static leat_code read_any(const char *path, leat_trainer *trainer, int *found, l
 }
 
 static void hash_weights(leat_trainer *trainer, char sha256[65]) {
-    const leat_model_sizes sizes = leat_model_get_sizes(leat_trainer_model(trainer));
+    const leat_model_sizes sizes = leat_trainer_model(trainer)->sizes;
     const leat_train_state *state = leat_trainer_state(trainer);
     const struct {
         const float *values;

@@ -202,14 +202,18 @@ leat_run_sample_options leat_run_sample_options_default(void) {
 
 static leat_code sample(leat_trainer *trainer, const leat_run_sample_options *options,
                         uint64_t seed, uint8_t *out, double *deviation, leat_error *err) {
-    leat_model *model = (leat_model *)(uintptr_t)leat_trainer_model(trainer);
+    const leat_model *model = leat_trainer_model(trainer);
     const float *parameters = leat_trainer_state(trainer)->parameters;
     float *statistics = NULL;
-    LEAT_TRY(LEAT_NEW(&statistics, leat_model_statistics_count(model), err));
-    leat_code code = leat_model_statistics(model, parameters, statistics, err);
-    if (code == LEAT_OK)
-        code = leat_sampling_images(model, parameters, statistics, seed, options->first,
-                                    options->count, out, deviation, err);
+    LEAT_TRY(LEAT_NEW(&statistics, leat_generate_statistics_count(model), err));
+    leat_code code = leat_generate_statistics(model, parameters, statistics, err);
+    const leat_generate_from from = {.model = model,
+                                     .parameters = parameters,
+                                     .statistics = statistics,
+                                     .seed = seed,
+                                     .first = options->first,
+                                     .count = options->count};
+    if (code == LEAT_OK) code = leat_sampling_images(&from, out, deviation, err);
     leat_free(statistics);
     return code;
 }

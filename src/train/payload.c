@@ -74,7 +74,7 @@ static void write_header(const leat_payload_header *header, uint8_t *out) {
     put(out + AT_STEP, (uint64_t)header->step, 8);
     put(out + AT_UNIT, (uint64_t)header->unit, 8);
     memcpy(out + AT_WEIGHTS, header->weights, sizeof header->weights);
-    put(out + AT_PASS, header->pass, 4);
+    put(out + AT_PASS, (uint64_t)header->pass, 4);
     put(out + AT_WEIGHT, bits_of(header->weight), 8);
     put(out + AT_GRADIENT, (uint64_t)header->gradient_count, 8);
     put(out + AT_STATISTICS, (uint64_t)header->statistics_count, 8);

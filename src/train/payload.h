@@ -27,7 +27,7 @@ typedef struct leat_payload_header {
     uint8_t run[LEAT_PAYLOAD_RUN_BYTES];
     int64_t step, unit;
     uint8_t weights[32]; /* hash of the encoded weights that it was computed from */
-    leat_dcgan_pass pass;
+    int pass;
     double weight;
     int64_t gradient_count, statistics_count, sum_count;
 } leat_payload_header;

@@ -41,13 +41,11 @@ static leat_code take(void *context, const float *images, int64_t count, leat_er
     return LEAT_OK;
 }
 
-leat_code leat_sampling_images(leat_model *model, const float *parameters, const float *statistics,
-                               uint64_t seed, int64_t first, int64_t count, uint8_t *out,
-                               double *deviation, leat_error *err) {
+leat_code leat_sampling_images(const leat_generate_from *from, uint8_t *out, double *deviation,
+                               leat_error *err) {
     taking self = {.out = out};
     *deviation = NAN;
-    LEAT_TRY(
-        leat_model_generate(model, parameters, statistics, seed, first, count, take, &self, err));
+    LEAT_TRY(leat_generate(from, take, &self, err));
     const double mean = self.sum / (double)self.values;
     const double variance = self.squares / (double)self.values - mean * mean;
     *deviation = variance > 0 ? sqrt(variance) : variance; /* NaN stays */
@@ -85,6 +83,21 @@ leat_code leat_image_grid_save(const char *path, const uint8_t *images, int64_t 
     return code;
 }
 
+/* Of the features' net: activations of 32 images and their gradients never; per thread. */
+#define FEATURES_BYTES (INT64_C(10) << 20)
+
+/* Samples are made with the model's own memory; on top of it come a group of images, those of the
+ * grid, and the features' net. */
+int64_t leat_sampling_bytes(const leat_train_options *options) {
+    const int64_t group = options->threads * (int64_t)options->micro_batch;
+    const int64_t image = LEAT_IMAGE_VALUES * (int64_t)sizeof(float);
+    if (options->sample_every == 0 && options->export_dir == NULL) return 0;
+    return group * (image + options->latent * (int64_t)sizeof(float)) +
+           options->threads * FEATURES_BYTES + (256 + LEAT_GRID_IMAGES) * image +
+           (int64_t)sizeof(leat_spread) +
+           LEAT_SAMPLE_VECTORS * 2 * options->latent * (int64_t)sizeof(float);
+}
+
 /* ---- While training ------------------------------------------------------------------------- */
 
 static leat_code get_reference(leat_sampling *sampling, const leat_run_folder *folder,
@@ -104,13 +117,13 @@ static leat_code get_reference(leat_sampling *sampling, const leat_run_folder *f
 }
 
 leat_code leat_sampling_create(leat_sampling *sampling, const leat_run_folder *folder,
-                               leat_model *model, const leat_samples *samples,
+                               const leat_model *model, const leat_samples *samples,
                                const leat_train_options *options, leat_ticker *ticker,
                                leat_error *err) {
     *sampling = (leat_sampling){.model = model, .seed = options->seed};
     leat_code code = LEAT_NEW(&sampling->reference, 1, err);
     if (code == LEAT_OK)
-        code = LEAT_NEW(&sampling->statistics, leat_model_statistics_count(model), err);
+        code = LEAT_NEW(&sampling->statistics, leat_generate_statistics_count(model), err);
     if (code == LEAT_OK)
         code = leat_features_create(&sampling->features, options->threads, options->kernels, err);
     if (code == LEAT_OK) code = get_reference(sampling, folder, samples, options, ticker, err);
@@ -158,8 +171,12 @@ static leat_code measure_spread(const uint8_t *images, double *out, leat_error *
 static leat_code take_grid(leat_sampling *sampling, const leat_run_folder *folder,
                            const float *parameters, uint8_t *images, leat_train_step *of,
                            leat_error *err) {
-    LEAT_TRY(leat_sampling_images(sampling->model, parameters, sampling->statistics, sampling->seed,
-                                  0, LEAT_GRID_IMAGES, images, &of->deviation, err));
+    const leat_generate_from from = {.model = sampling->model,
+                                     .parameters = parameters,
+                                     .statistics = sampling->statistics,
+                                     .seed = sampling->seed,
+                                     .count = LEAT_GRID_IMAGES};
+    LEAT_TRY(leat_sampling_images(&from, images, &of->deviation, err));
     LEAT_TRY(measure_spread(images, &of->spread, err));
     of->spread_data = sampling->reference->spread;
     if (!(of->deviation >= LEAT_SAMPLE_DEVIATION_MIN)) return LEAT_OK;
@@ -169,7 +186,7 @@ static leat_code take_grid(leat_sampling *sampling, const leat_run_folder *folde
 leat_code leat_sampling_take(leat_sampling *sampling, const leat_run_folder *folder,
                              const float *parameters, leat_train_step *of, leat_error *err) {
     uint8_t *images = NULL;
-    LEAT_TRY(leat_model_statistics(sampling->model, parameters, sampling->statistics, err));
+    LEAT_TRY(leat_generate_statistics(sampling->model, parameters, sampling->statistics, err));
     LEAT_TRY(leat_score_generator(sampling->model, parameters, sampling->statistics,
                                   sampling->features, sampling->reference, &of->score, err));
     LEAT_TRY(LEAT_NEW(&images, LEAT_GRID_IMAGES * LEAT_IMAGE_VALUES, err));

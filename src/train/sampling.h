@@ -7,6 +7,7 @@
 #define LEAT_TRAIN_SAMPLING_H
 
 #include "train/folder.h"
+#include "train/generate.h"
 #include "train/score.h"
 
 /* In RUN/samples, of a step. */
@@ -16,7 +17,7 @@ enum { LEAT_GRID_IMAGES = 64, LEAT_GRID_COLUMNS = 8, LEAT_GRID_BORDER = 2 };
 enum { LEAT_SPREAD_IMAGES = 64 };
 
 typedef struct leat_sampling {
-    leat_model *model;
+    const leat_model *model;
     uint64_t seed; /* of the grids */
     leat_features *features;
     leat_score_reference *reference;
@@ -24,10 +25,13 @@ typedef struct leat_sampling {
     double halves; /* the distance of one half of the data's images from the other */
 } leat_sampling;
 
+/* Bytes that it takes with these options, and an export does. */
+int64_t leat_sampling_bytes(const leat_train_options *options);
+
 /* Reads the measurements of the data from the run folder, or makes and saves them. */
 LEAT_MUST_CHECK leat_code leat_sampling_create(leat_sampling *sampling,
-                                               const leat_run_folder *folder, leat_model *model,
-                                               const leat_samples *samples,
+                                               const leat_run_folder *folder,
+                                               const leat_model *model, const leat_samples *samples,
                                                const leat_train_options *options,
                                                leat_ticker *ticker, leat_error *err);
 void leat_sampling_free(leat_sampling *sampling);
@@ -41,10 +45,8 @@ LEAT_MUST_CHECK leat_code leat_sampling_take(leat_sampling *sampling, const leat
                                              const float *parameters, leat_train_step *of,
                                              leat_error *err);
 
-/* Images of latent vectors as levels: out is [count][size][size][3]; *deviation of all values. */
-LEAT_MUST_CHECK leat_code leat_sampling_images(leat_model *model, const float *parameters,
-                                               const float *statistics, uint64_t seed,
-                                               int64_t first, int64_t count, uint8_t *out,
+/* Images as levels: out is [from->count][size][size][3]; *deviation of all values. */
+LEAT_MUST_CHECK leat_code leat_sampling_images(const leat_generate_from *from, uint8_t *out,
                                                double *deviation, leat_error *err);
 
 #endif

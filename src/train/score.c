@@ -9,6 +9,7 @@
 #include "base/json.h"
 #include "base/mem.h"
 #include "leat/sample.h"
+#include "train/generate.h"
 #include "train/spread.h"
 
 enum { N = LEAT_SCORE_N, AT_ONCE = 256, SWEEPS_MAX = 60, VERSION = 2 };
@@ -328,16 +329,21 @@ static leat_code score_some(void *context, const float *images, int64_t count, l
     return LEAT_OK;
 }
 
-leat_code leat_score_generator(leat_model *model, const float *parameters, const float *statistics,
-                               leat_features *features, const leat_score_reference *reference,
-                               double *score, leat_error *err) {
+leat_code leat_score_generator(const leat_model *model, const float *parameters,
+                               const float *statistics, leat_features *features,
+                               const leat_score_reference *reference, double *score,
+                               leat_error *err) {
     leat_score_sums all = reference->half[0];
     scoring *self = NULL;
     *score = NAN;
     LEAT_TRY(LEAT_NEW(&self, 1, err));
     self->features = features;
-    leat_code code = leat_model_generate(model, parameters, statistics, 0, SCORE_FIRST,
-                                         LEAT_SAMPLE_VECTORS, score_some, self, err);
+    const leat_generate_from from = {.model = model,
+                                     .parameters = parameters,
+                                     .statistics = statistics,
+                                     .first = SCORE_FIRST,
+                                     .count = LEAT_SAMPLE_VECTORS};
+    leat_code code = leat_generate(&from, score_some, self, err);
     leat_score_merge(&all, &reference->half[1]);
     if (code == LEAT_OK) code = leat_score_distance(&self->sums, &all, score, err);
     leat_free(self);

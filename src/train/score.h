@@ -51,7 +51,7 @@ LEAT_MUST_CHECK leat_code leat_score_load(leat_score_reference *reference, const
                                           const char *path, leat_error *err);
 
 /* The score of a generator: LEAT_SAMPLE_VECTORS images against all of the reference. */
-LEAT_MUST_CHECK leat_code leat_score_generator(leat_model *model, const float *parameters,
+LEAT_MUST_CHECK leat_code leat_score_generator(const leat_model *model, const float *parameters,
                                                const float *statistics, leat_features *features,
                                                const leat_score_reference *reference, double *score,
                                                leat_error *err);

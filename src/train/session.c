@@ -208,9 +208,8 @@ leat_code leat_session_open(leat_session *session, const char *run, leat_error *
                                 session->version, err));
     if (session->options->sample_every > 0)
         LEAT_TRY(leat_sampling_create(&session->sampling, &session->folder,
-                                      (leat_model *)(uintptr_t)leat_trainer_model(session->trainer),
-                                      &session->data.samples, session->options, &session->ticker,
-                                      err));
+                                      leat_trainer_model(session->trainer), &session->data.samples,
+                                      session->options, &session->ticker, err));
     LEAT_TRY(leat_run_folder_join(&session->folder, LEAT_RUN_METRICS, path, err));
     const int64_t kept = session->saved_step < 0 ? -1 : session->saved_step;
     return leat_metrics_open(&session->metrics, path, kept, err);

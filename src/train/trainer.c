@@ -7,8 +7,10 @@
 #include "base/hash.h"
 #include "base/mem.h"
 #include "base/rng.h"
+#include "nn/batch.h"
 #include "nn/ops/streams.h"
 #include "nn/unit/floats.h"
+#include "nn/unit/unit.h"
 
 /* What is of no use for these options is not allocated: without codec-down units see the weights
  * themselves, and the only unit of a step is its own sum. */
@@ -16,12 +18,13 @@ struct leat_trainer {
     leat_train_options options; /* its texts are the caller's */
     leat_plan plan;
     const leat_samples *samples;
-    leat_model *model;
+    leat_model model;
     leat_model_sizes sizes;
     leat_train_state state;
-    leat_unit unit;
-    float *rounded; /* weights as units see them, or NULL */
-    float *sum;     /* of gradients, or NULL */
+    leat_unit_numbers unit;
+    uint8_t *batches; /* [workers][batch_bytes] */
+    float *rounded;   /* weights as units see them, or NULL */
+    float *sum;       /* of gradients, or NULL */
     leat_step_numbers numbers;
     int pass_index;
     int64_t added; /* units, of this pass */
@@ -43,16 +46,34 @@ static void lay_out(leat_trainer *self, leat_floats *floats) {
     self->sum = self->plan.units > 1 ? leat_floats_take(floats, size) : NULL;
 }
 
+/* Images of one micro-batch, after what is said of them. */
+#define BATCH_HEAD 64
+_Static_assert(sizeof(leat_image_batch) <= BATCH_HEAD, "the head of a batch");
+
+static int64_t batch_bytes(const leat_plan *plan) {
+    const int64_t bytes = BATCH_HEAD + plan->micro_batch * leat_model_sample_bytes();
+    return (bytes + 63) / 64 * 64;
+}
+
+/* Of all workers of a unit. */
+static int64_t batches_bytes(const leat_plan *plan, int threads) {
+    const int64_t micros = leat_plan_micro_batches(plan);
+    return (micros < threads ? micros : threads) * batch_bytes(plan);
+}
+
 static leat_code fill(leat_trainer *self, leat_error *err) {
     leat_floats floats = {0};
     void *block = NULL;
-    LEAT_TRY(leat_model_create(&self->model, &self->options, &self->plan, err));
-    self->sizes = leat_model_get_sizes(self->model);
+    LEAT_TRY(leat_model_create(&self->model, &self->options, err));
+    self->sizes = self->model.sizes;
     lay_out(self, &floats);
     LEAT_TRY(leat_block_alloc(&block, floats.used * (int64_t)sizeof(float), err));
     floats = (leat_floats){.base = block};
     lay_out(self, &floats);
-    leat_model_init(self->model, self->plan.seed, self->state.parameters, self->state.running);
+    LEAT_TRY(leat_block_alloc((void **)&self->batches,
+                              batches_bytes(&self->plan, self->options.threads), err));
+    self->model.class->init(self->model.self, self->plan.seed, self->state.parameters,
+                            self->state.running);
     return LEAT_OK;
 }
 
@@ -87,7 +108,8 @@ void leat_trainer_destroy(leat_trainer *trainer) {
         lay_out(trainer, &floats); /* to know its size */
         leat_block_free(block, floats.used * (int64_t)sizeof(float));
     }
-    leat_model_destroy(trainer->model);
+    leat_block_free(trainer->batches, batches_bytes(&trainer->plan, trainer->options.threads));
+    leat_model_destroy(&trainer->model);
     leat_free(trainer);
 }
 
@@ -96,16 +118,14 @@ leat_code leat_trainer_bytes(const leat_train_options *options, const leat_plan 
     leat_trainer of = {.options = *options, .plan = *plan};
     leat_floats floats = {0};
     *bytes = 0;
-    LEAT_TRY(leat_model_create(&of.model, options, plan, err));
-    of.sizes = leat_model_get_sizes(of.model);
-    leat_model_destroy(of.model);
+    LEAT_TRY(leat_model_measure(options, &of.sizes, err));
     lay_out(&of, &floats);
-    LEAT_TRY(leat_model_bytes(options, plan, bytes, err));
-    *bytes += floats.used * (int64_t)sizeof(float);
+    *bytes = of.sizes.bytes + batches_bytes(plan, options->threads) +
+             floats.used * (int64_t)sizeof(float);
     return LEAT_OK;
 }
 
-const leat_model *leat_trainer_model(const leat_trainer *trainer) { return trainer->model; }
+leat_model *leat_trainer_model(leat_trainer *trainer) { return &trainer->model; }
 const leat_plan *leat_trainer_plan(const leat_trainer *trainer) { return &trainer->plan; }
 leat_train_state *leat_trainer_state(leat_trainer *trainer) { return &trainer->state; }
 
@@ -135,9 +155,10 @@ void leat_trainer_hash(const leat_trainer *trainer, char hash[65]) {
 }
 
 int leat_step_values(const leat_step_numbers *numbers, double values[LEAT_STEP_VALUES_MAX]) {
+    const leat_model_class *model = numbers->model;
     int count = 0;
-    for (int i = 0; i < LEAT_MODEL_SUMS; i++) values[count++] = numbers->sums[i] / numbers->weight;
-    for (int i = 0; i < LEAT_MODEL_NORMS; i++) values[count++] = numbers->norms[i];
+    for (int i = 0; i < model->sums; i++) values[count++] = numbers->sums[i] / numbers->weight;
+    for (int i = 0; i < model->norms; i++) values[count++] = numbers->norms[i];
     return count;
 }
 
@@ -149,13 +170,9 @@ uint64_t leat_trainer_key(const leat_plan *plan, int64_t step, int64_t unit, int
                        position * LEAT_MODEL_PASSES_MAX + (uint64_t)pass_index);
 }
 
-static leat_dcgan_pass pass_of(const leat_trainer *trainer) {
-    return leat_model_pass(trainer->options.schedule, trainer->pass_index);
-}
-
 void leat_trainer_begin(leat_trainer *trainer, int pass_index) {
     const int64_t size = trainer->sizes.parameters;
-    if (pass_index == 0) trainer->numbers = (leat_step_numbers){0};
+    if (pass_index == 0) trainer->numbers = (leat_step_numbers){.model = trainer->model.class};
     trainer->pass_index = pass_index;
     trainer->added = 0;
     trainer->numbers.weight = 0;
@@ -164,55 +181,77 @@ void leat_trainer_begin(leat_trainer *trainer, int pass_index) {
     leat_codec_round(trainer->options.codec_down, 0, trainer->rounded, size);
 }
 
-leat_code leat_trainer_unit(leat_trainer *trainer, int64_t unit, leat_unit *out, leat_error *err) {
+/* A unit while it is computed. */
+typedef struct making {
+    leat_trainer *trainer;
+    int64_t position;
+} making;
+
+static leat_code make_batch(void *context, int64_t index, int worker, const void **batch,
+                            leat_error *err) {
+    const making *of = context;
+    const leat_plan *plan = &of->trainer->plan;
+    const leat_samples *samples = of->trainer->samples;
+    uint8_t *memory = of->trainer->batches + worker * batch_bytes(plan);
+    const int64_t position = of->position + index * plan->micro_batch;
+    uint8_t *levels = memory + BATCH_HEAD;
+    for (int64_t i = 0; i < plan->micro_batch; i++)
+        LEAT_TRY(samples->read(samples->context, leat_plan_sample(plan, position + i),
+                               levels + i * samples->sample_bytes, err));
+    *(leat_image_batch *)(void *)memory =
+        (leat_image_batch){.levels = levels, .seed = plan->seed, .position = position};
+    *batch = memory;
+    return LEAT_OK;
+}
+
+leat_code leat_trainer_unit(leat_trainer *trainer, int64_t unit, leat_unit_numbers *out,
+                            leat_error *err) {
     const float *weights = trainer->rounded != NULL ? trainer->rounded : trainer->state.parameters;
+    making making = {trainer, leat_plan_position(&trainer->plan, trainer->state.step, unit)};
+    const leat_unit_batches batches = {leat_plan_micro_batches(&trainer->plan), make_batch,
+                                       &making};
     *out = trainer->unit;
-    return leat_model_unit(trainer->model, pass_of(trainer), trainer->samples, trainer->state.step,
-                           unit, weights, out, err);
+    return trainer->model.class->unit(trainer->model.self, trainer->pass_index, &batches, weights,
+                                      out, err);
 }
 
 void leat_trainer_cancel(leat_trainer *trainer, bool cancelled) {
-    leat_model_cancel(trainer->model, cancelled);
+    trainer->model.class->cancel(trainer->model.self, cancelled);
 }
 
-void leat_trainer_round(const leat_trainer *trainer, int64_t unit, leat_unit *of) {
+void leat_trainer_round(const leat_trainer *trainer, int64_t unit, leat_unit_numbers *of) {
     const uint64_t key =
         leat_trainer_key(&trainer->plan, trainer->state.step, unit, trainer->pass_index);
     leat_codec_round(trainer->options.codec_up, key, of->gradient, trainer->sizes.parameters);
 }
 
-void leat_trainer_add(leat_trainer *trainer, int64_t unit, const leat_unit *of) {
+void leat_trainer_add(leat_trainer *trainer, int64_t unit, const leat_unit_numbers *of) {
     const int64_t size = trainer->sizes.parameters;
     float *sum = trainer->sum != NULL ? trainer->sum : trainer->unit.gradient;
     LEAT_ASSERT(unit == trainer->added && unit < trainer->plan.units);
     trainer->added++;
-    if (unit > 0) leat_dcgan_add(size, of->gradient, sum);
+    if (unit > 0) leat_unit_add(size, of->gradient, sum);
     else if (sum != of->gradient) memcpy(sum, of->gradient, (size_t)size * sizeof(float));
     trainer->numbers.weight += of->weight;
-    for (int i = 0; i < LEAT_MODEL_SUMS; i++) trainer->numbers.sums[i] += of->sums[i];
-    leat_model_fold(trainer->model, pass_of(trainer), of->statistics, trainer->state.running);
-}
-
-/* The length of a vector, summed in double precision in order. */
-static double norm_of(const float *values, int64_t count) {
-    double sum = 0;
-    for (int64_t i = 0; i < count; i++) sum += (double)values[i] * values[i];
-    return sqrt(sum);
+    for (int i = 0; i < trainer->model.class->sums; i++) trainer->numbers.sums[i] += of->sums[i];
+    trainer->model.class->fold(trainer->model.self, trainer->pass_index,
+                               leat_plan_micro_batches(&trainer->plan), of->statistics,
+                               trainer->state.running);
 }
 
 static leat_code check_finite(const leat_trainer *trainer, leat_error *err) {
     const leat_step_numbers *numbers = &trainer->numbers;
-    const leat_value *values = leat_model_values();
+    const leat_model_class *class = trainer->model.class;
     const char *of = "", *what = NULL;
-    for (int i = LEAT_MODEL_NORMS - 1; i >= 0; i--)
+    for (int i = class->norms - 1; i >= 0; i--)
         if (!isfinite(numbers->norms[i])) {
             of = "the gradient of ";
-            what = values[LEAT_MODEL_SUMS + i].label;
+            what = class->values[class->sums + i].label;
         }
-    for (int i = LEAT_MODEL_SUMS - 1; i >= 0; i--)
+    for (int i = class->sums - 1; i >= 0; i--)
         if (!isfinite(numbers->sums[i])) {
             of = "";
-            what = values[i].name;
+            what = class->values[i].name;
         }
     if (what == NULL) return LEAT_OK;
     return leat_fail(err, LEAT_ERR_INPUT,
@@ -222,27 +261,29 @@ static leat_code check_finite(const leat_trainer *trainer, leat_error *err) {
 }
 
 leat_code leat_trainer_end(leat_trainer *trainer, leat_step_numbers *numbers, leat_error *err) {
-    const int passes = leat_model_passes(trainer->options.schedule);
-    const leat_dcgan_pass pass = pass_of(trainer);
-    const int64_t generator = trainer->sizes.generator, size = trainer->sizes.parameters;
-    const float *sum = trainer->sum != NULL ? trainer->sum : trainer->unit.gradient;
+    const leat_model *model = &trainer->model;
+    leat_train_state *state = &trainer->state;
     leat_step_numbers *of = &trainer->numbers;
+    const leat_model_step step = {.pass = trainer->pass_index,
+                                  .step = state->step,
+                                  .gradient =
+                                      trainer->sum != NULL ? trainer->sum : trainer->unit.gradient,
+                                  .weight = of->weight,
+                                  .parameters = state->parameters,
+                                  .first = state->first,
+                                  .second = state->second};
     LEAT_ASSERT(trainer->added == trainer->plan.units);
-    if (pass != LEAT_DCGAN_D) of->norms[1] = norm_of(sum, generator) / of->weight;
-    if (pass != LEAT_DCGAN_G)
-        of->norms[0] = norm_of(sum + generator, size - generator) / of->weight;
+    model->class->norm(model->self, step.pass, step.gradient, step.weight, of->norms);
     LEAT_TRY(check_finite(trainer, err));
-    LEAT_TRY(leat_model_step(trainer->model, pass, trainer->state.step, sum, of->weight,
-                             trainer->state.parameters, trainer->state.first, trainer->state.second,
-                             err));
-    if (trainer->pass_index == passes - 1) trainer->state.step++;
+    LEAT_TRY(model->class->step(model->self, &step, err));
+    if (trainer->pass_index == model->passes - 1) state->step++;
     *numbers = *of;
     return LEAT_OK;
 }
 
 static leat_code run_pass(leat_trainer *trainer, int pass_index, leat_step_numbers *numbers,
                           leat_error *err) {
-    leat_unit unit;
+    leat_unit_numbers unit;
     leat_trainer_begin(trainer, pass_index);
     for (int64_t k = 0; k < trainer->plan.units; k++) {
         LEAT_TRY(leat_trainer_unit(trainer, k, &unit, err));
@@ -253,7 +294,6 @@ static leat_code run_pass(leat_trainer *trainer, int pass_index, leat_step_numbe
 }
 
 leat_code leat_trainer_step(leat_trainer *trainer, leat_step_numbers *numbers, leat_error *err) {
-    for (int i = 0; i < leat_model_passes(trainer->options.schedule); i++)
-        LEAT_TRY(run_pass(trainer, i, numbers, err));
+    for (int i = 0; i < trainer->model.passes; i++) LEAT_TRY(run_pass(trainer, i, numbers, err));
     return LEAT_OK;
 }

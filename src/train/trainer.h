@@ -25,10 +25,11 @@ typedef struct leat_train_state {
 
 /* What the units of a step have computed. */
 typedef struct leat_step_numbers {
-    double weight, sums[LEAT_MODEL_SUMS];
-    double norms[LEAT_MODEL_NORMS]; /* of the mean gradients */
+    const leat_model_class *model; /* whose they are */
+    double weight, sums[LEAT_UNIT_SUMS_MAX];
+    double norms[LEAT_MODEL_NORMS_MAX]; /* of the mean gradients */
 } leat_step_numbers;
-/* Those of leat_model_values; returns how many there are. */
+/* Those of the class's list of values; returns how many there are. */
 int leat_step_values(const leat_step_numbers *numbers, double values[LEAT_STEP_VALUES_MAX]);
 
 typedef struct leat_trainer leat_trainer;
@@ -43,7 +44,7 @@ LEAT_MUST_CHECK leat_code leat_trainer_bytes(const leat_train_options *options,
                                              const leat_plan *plan, int64_t *bytes,
                                              leat_error *err);
 
-const leat_model *leat_trainer_model(const leat_trainer *trainer);
+leat_model *leat_trainer_model(leat_trainer *trainer);
 const leat_plan *leat_trainer_plan(const leat_trainer *trainer);
 /* The state, which the caller may fill between steps: first values from the seed at create. */
 leat_train_state *leat_trainer_state(leat_trainer *trainer);
@@ -56,14 +57,14 @@ void leat_trainer_hash(const leat_trainer *trainer, char hash[65]);
 void leat_trainer_begin(leat_trainer *trainer, int pass_index);
 /* Computes a unit of this step and pass into *out, whose arrays are the trainer's own, until the
  * next unit. */
-LEAT_MUST_CHECK leat_code leat_trainer_unit(leat_trainer *trainer, int64_t unit, leat_unit *out,
-                                            leat_error *err);
+LEAT_MUST_CHECK leat_code leat_trainer_unit(leat_trainer *trainer, int64_t unit,
+                                            leat_unit_numbers *out, leat_error *err);
 /* From any thread: while it is cancelled, computing a unit ends early, with LEAT_ERR_CANCELLED. */
 void leat_trainer_cancel(leat_trainer *trainer, bool cancelled);
 /* Rounds a unit computed here as its payload would be. */
-void leat_trainer_round(const leat_trainer *trainer, int64_t unit, leat_unit *of);
+void leat_trainer_round(const leat_trainer *trainer, int64_t unit, leat_unit_numbers *of);
 /* Adds unit `unit`, which must be the next one, rounded. */
-void leat_trainer_add(leat_trainer *trainer, int64_t unit, const leat_unit *of);
+void leat_trainer_add(leat_trainer *trainer, int64_t unit, const leat_unit_numbers *of);
 /* The pass's step, once all units are added. LEAT_ERR_INPUT: a sum or a gradient is not finite; the
  * message names it, and the trainer is of no further use. */
 LEAT_MUST_CHECK leat_code leat_trainer_end(leat_trainer *trainer, leat_step_numbers *numbers,

@@ -16,38 +16,29 @@ typedef struct rows {
     int count;
 } rows;
 
-static void add_parameters(rows *to, const leat_model *model, const char *prefix, float *block) {
-    leat_parameter parameter;
-    for (int i = 0; leat_model_parameter_at(model, i, &parameter); i++) {
+/* The parameters, or the running statistics, in this block (NULL: places are not used). */
+static void add_tensors(rows *to, const leat_model *model, bool running, const char *prefix,
+                        float *block) {
+    leat_model_tensor tensor;
+    for (int i = 0; leat_model_tensor_at(model, i, &tensor); i++) {
+        if (tensor.running != running) continue;
         LEAT_ASSERT(to->count < ROWS_MAX);
         leat_weight_row *out = &to->items[to->count++];
-        snprintf(out->name, sizeof out->name, "%s%s", prefix, parameter.name);
-        out->rank = parameter.rank;
-        memcpy(out->shape, parameter.shape, sizeof out->shape);
-        out->values = block != NULL ? block + parameter.offset : NULL;
-        out->count = parameter.count;
-    }
-}
-
-static void add_running(rows *to, const leat_model *model, float *block) {
-    leat_running_tensor running;
-    for (int i = 0; leat_model_running_at(model, i, &running); i++) {
-        LEAT_ASSERT(to->count < ROWS_MAX);
-        leat_weight_row *out = &to->items[to->count++];
-        snprintf(out->name, sizeof out->name, "%s", running.name);
-        out->rank = 1;
-        out->shape[0] = out->count = running.count;
-        out->values = block != NULL ? block + running.offset : NULL;
+        snprintf(out->name, sizeof out->name, "%s%s", prefix, tensor.name);
+        out->rank = tensor.rank;
+        memcpy(out->shape, tensor.shape, sizeof out->shape);
+        out->values = block != NULL ? block + tensor.offset : NULL;
+        out->count = tensor.count;
     }
 }
 
 static leat_code rows_of(rows **out, const leat_model *model, const leat_train_state *state,
                          leat_error *err) {
     LEAT_TRY(LEAT_NEW(out, 1, err));
-    add_parameters(*out, model, "", state->parameters);
-    add_running(*out, model, state->running);
-    add_parameters(*out, model, "adam_m/", state->first);
-    add_parameters(*out, model, "adam_v/", state->second);
+    add_tensors(*out, model, false, "", state->parameters);
+    add_tensors(*out, model, true, "", state->running);
+    add_tensors(*out, model, false, "adam_m/", state->first);
+    add_tensors(*out, model, false, "adam_v/", state->second);
     return LEAT_OK;
 }
 
@@ -292,9 +283,9 @@ leat_code leat_weights_read(const char *path, const char *prefix, const leat_mod
     leat_code code = leat_file_open(&file, path, LEAT_FILE_READ, err);
     if (code == LEAT_OK) code = LEAT_NEW(&of, 1, err);
     if (code == LEAT_OK) {
-        add_parameters(of, model, "", state->parameters);
+        add_tensors(of, model, false, "", state->parameters);
         parameters = of->count;
-        add_running(of, model, state->running);
+        add_tensors(of, model, true, "", state->running);
         code = read_rows(tensors, file, prefix, of, parameters, found, err);
     }
     leat_file_close(file);

@@ -31,7 +31,7 @@ static char data[LEAT_PATH_BYTES], run[LEAT_PATH_BYTES], done[LEAT_PATH_BYTES];
 static char kept[LEAT_PATH_BYTES]; /* a copy of `done` */
 static char out[LEAT_PATH_BYTES], back[LEAT_PATH_BYTES];
 static char want[65];
-static leat_model *model;
+static leat_model model;
 
 static leat_train_options options_of(void) {
     leat_train_options options = leat_train_options_default();
@@ -150,7 +150,8 @@ static leat_code measure(const void *of, leat_error *err) {
     (void)of;
     LEAT_TRY(leat_run_folder_look(&folder, out, err));
     LEAT_TRY(leat_path_make_dir(out, err));
-    leat_code code = leat_sampling_create(&sampling, &folder, model, &samples, &options, NULL, err);
+    leat_code code =
+        leat_sampling_create(&sampling, &folder, &model, &samples, &options, NULL, err);
     if (code == LEAT_OK) assert_true(sampling.halves >= 0);
     leat_sampling_free(&sampling);
     return code;
@@ -221,14 +222,13 @@ static int setup(void **state) {
         fail_msg("%s", err.message);
     memcpy(want, result.state, sizeof want);
     tree_copy(done, kept);
-    const leat_plan plan = {0, IMAGES, 1, options.unit_size, options.micro_batch};
-    assert_int_equal(leat_model_create(&model, &options, &plan, &err), LEAT_OK);
+    assert_int_equal(leat_model_create(&model, &options, &err), LEAT_OK);
     return 0;
 }
 
 static int teardown(void **state) {
     (void)state;
-    leat_model_destroy(model);
+    leat_model_destroy(&model);
     return leat_path_remove_tree(top, NULL) == LEAT_OK ? 0 : 1;
 }
 

@@ -3,7 +3,7 @@
  * (golden/nn/dcgan_small), and the same bits for all kernels and numbers of threads.
  */
 /* TSan: micro-batches on a pool. */
-#include "nn/models/dcgan.h"
+#include "nn/models/dcgan/dcgan.h"
 
 #include <math.h>
 #include <sched.h>

@@ -10,7 +10,7 @@
 
 #include <jansson.h>
 
-#include "nn/models/dcgan.h"
+#include "nn/models/dcgan/dcgan.h"
 #include "nn_support.h"
 
 enum { WIDTH = 64, LATENT = 100, MICRO = 32 };

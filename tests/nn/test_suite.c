@@ -4,9 +4,11 @@
  */
 #include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
 
 #include "check.h"
 #include "nn/kernels/suite.h"
+#include "nn/ops/suites.h"
 
 /* Of every variant on every machine. Changes only with the cases of suite.c, or with a kernel's
  * results, which changes every trained weight. */
@@ -30,6 +32,30 @@ static void every_variant(void **state) {
     }
     assert_true(ran >= 1);
     assert_true(leat_kernels_supported(&leat_kernels_scalar));
+}
+
+/* The class of a model: the hash of its only suite; of several, or of none, a hash of their lines,
+ * whatever their order. */
+static void classes(void **state) {
+    static const char *const core[] = {LEAT_SUITE_CORE, NULL};
+    static const char *const unknown[] = {LEAT_SUITE_CORE, "rows", NULL};
+    static const char *const both[] = {"rows", "core"}, *const turned[] = {"core", "rows"};
+    static const uint64_t hashes[] = {1, 0xabc}, turned_hashes[] = {0xabc, 1};
+    char class[LEAT_KERNEL_CLASS_BYTES], one[LEAT_KERNEL_CLASS_BYTES];
+    (void)state;
+    snprintf(one, sizeof one, "%016" PRIx64, SUITE_HASH);
+    assert_ok(leat_kernel_class(core, NULL, class, err));
+    assert_string_equal(class, one);
+    assert_fails(leat_kernel_class(unknown, NULL, class, err), LEAT_ERR_UNSUPPORTED, "\"rows\"");
+    leat_kernel_class_of(both, hashes, 1, class);
+    assert_string_equal(class, "0000000000000001");
+    /* sha256("core 0000000000000abc\nrows 0000000000000001\n"), and of nothing */
+    leat_kernel_class_of(both, hashes, 2, class);
+    assert_string_equal(class, "3ec90ef5e68f679d");
+    leat_kernel_class_of(turned, turned_hashes, 2, class);
+    assert_string_equal(class, "3ec90ef5e68f679d");
+    leat_kernel_class_of(both, hashes, 0, class);
+    assert_string_equal(class, "e3b0c44298fc1c14");
 }
 
 /* ---- kernels that are wrong ---- */
@@ -243,6 +269,7 @@ static void wrong_kernels_are_caught(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_variant),
+        cmocka_unit_test(classes),
         cmocka_unit_test(wrong_kernels_are_caught),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "train/generate.h"
 #include "train/open.h"
 
 static leat_code take(void *context, const float *images, int64_t count, leat_error *err) {
@@ -39,14 +40,17 @@ static leat_code put(const char *path, int64_t count, leat_error *err) {
     LEAT_TRY(leat_run_open(&run, path, err));
     LEAT_TRY(put_vectors(run, count, err));
     LEAT_TRY(leat_run_load(run, -1, 1, NULL, &trainer, NULL, err));
-    leat_model *model = (leat_model *)(uintptr_t)leat_trainer_model(trainer);
+    const leat_model *model = leat_trainer_model(trainer);
     const float *parameters = leat_trainer_state(trainer)->parameters;
-    float *statistics = calloc((size_t)leat_model_statistics_count(model), sizeof *statistics);
+    float *statistics = calloc((size_t)leat_generate_statistics_count(model), sizeof *statistics);
     if (statistics == NULL) abort();
-    leat_code code = leat_model_statistics(model, parameters, statistics, err);
-    if (code == LEAT_OK)
-        code = leat_model_generate(model, parameters, statistics, run->options.seed, 0, count, take,
-                                   NULL, err);
+    leat_code code = leat_generate_statistics(model, parameters, statistics, err);
+    const leat_generate_from from = {.model = model,
+                                     .parameters = parameters,
+                                     .statistics = statistics,
+                                     .seed = run->options.seed,
+                                     .count = count};
+    if (code == LEAT_OK) code = leat_generate(&from, take, NULL, err);
     free(statistics);
     leat_trainer_destroy(trainer);
     leat_run_close(run);

@@ -55,7 +55,7 @@ static void step_apart(side *owner, side workers[2], int64_t units) {
             LEAT_OK);
     }
     for (int64_t k = 0; k < units; k++) {
-        leat_unit unit;
+        leat_unit_numbers unit;
         const char *what = NULL;
         assert_int_equal(leat_exchange_read(owner->exchange, k, payloads + k * sizes.payload,
                                             sizes.payload, &unit, &err),
@@ -133,7 +133,7 @@ static void damage_is_named(void **state) {
     const leat_exchange_sizes sizes = leat_exchange_get_sizes(of.exchange);
     uint8_t *weights = malloc((size_t)sizes.weights), *payload = malloc((size_t)sizes.payload);
     char hash[65], unit_hash[65];
-    leat_unit unit;
+    leat_unit_numbers unit;
     const char *what = NULL;
     leat_error err = {0};
     (void)state;

@@ -156,8 +156,7 @@ static void resume_with(const char *run, const leat_samples *samples) {
     leat_sampling sampling;
     leat_run_folder folder;
     assert_ok(leat_run_folder_look(&folder, run, err));
-    assert_ok(leat_sampling_create(&sampling, &folder,
-                                   (leat_model *)(uintptr_t)leat_trainer_model(trainer), samples,
+    assert_ok(leat_sampling_create(&sampling, &folder, leat_trainer_model(trainer), samples,
                                    &options, NULL, err));
     leat_sampling_free(&sampling);
     leat_trainer_destroy(trainer);

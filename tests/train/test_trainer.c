@@ -9,6 +9,7 @@
 
 #include "format/image_set_support.h"
 #include "leat/sample.h"
+#include "train/generate.h"
 #include "train_support.h"
 
 enum { IMAGES = 11, STEPS = 3 };
@@ -207,23 +208,23 @@ static void units_through_payloads_are_the_same(void **state) {
     options.codec_down = LEAT_CODEC_BF16;
     hash_of(&options, IMAGES, alone);
     leat_trainer *one = train_create(&options, &samples), *two = train_create(&options, &samples);
-    const leat_model_sizes sizes = leat_model_get_sizes(leat_trainer_model(one));
+    const leat_model_sizes sizes = leat_trainer_model(one)->sizes;
+    const int sums = leat_trainer_model(one)->class->sums;
     const leat_plan *plan = leat_trainer_plan(one);
     const int64_t statistics = leat_plan_micro_batches(plan) * sizes.statistics;
     leat_payload_header header = {.codec = options.codec_up,
                                   .weight = (double)options.unit_size,
                                   .gradient_count = sizes.parameters,
                                   .statistics_count = statistics,
-                                  .sum_count = LEAT_MODEL_SUMS};
-    const int64_t bytes =
-        leat_payload_bytes(header.codec, sizes.parameters, statistics, LEAT_MODEL_SUMS);
+                                  .sum_count = sums};
+    const int64_t bytes = leat_payload_bytes(header.codec, sizes.parameters, statistics, sums);
     uint8_t *payload[3];
-    leat_unit got = {.gradient = malloc((size_t)sizes.parameters * 4),
-                     .statistics = malloc((size_t)statistics * 4)};
+    leat_unit_numbers got = {.gradient = malloc((size_t)sizes.parameters * 4),
+                             .statistics = malloc((size_t)statistics * 4)};
     for (int k = 0; k < 3; k++) payload[k] = malloc((size_t)bytes);
     for (int64_t s = 0; s < STEPS; s++) {
         leat_step_numbers numbers;
-        leat_unit unit;
+        leat_unit_numbers unit;
         header.step = s;
         leat_trainer_begin(one, 0);
         leat_trainer_begin(two, 0);
@@ -262,11 +263,12 @@ static void norms_and_losses_are_of_the_mean(void **state) {
     leat_train_options options = train_small();
     const leat_samples samples = train_samples(IMAGES);
     leat_trainer *trainer = train_create(&options, &samples);
-    const leat_model_sizes sizes = leat_model_get_sizes(leat_trainer_model(trainer));
+    const leat_model_sizes sizes = leat_trainer_model(trainer)->sizes;
+    const int64_t generator = leat_generator_size(leat_trainer_model(trainer));
     leat_step_numbers numbers;
     double norm[2] = {0}, sums[3] = {0};
     float *sum = calloc((size_t)sizes.parameters, 4);
-    leat_unit unit;
+    leat_unit_numbers unit;
     (void)state;
     leat_trainer_begin(trainer, 0);
     for (int k = 0; k < 2; k++) {
@@ -275,7 +277,7 @@ static void norms_and_losses_are_of_the_mean(void **state) {
         for (int i = 0; i < 3; i++) sums[i] += unit.sums[i];
     }
     for (int64_t i = 0; i < sizes.parameters; i++)
-        norm[i < sizes.generator] += (double)sum[i] * sum[i] / 64; /* of 8 images */
+        norm[i < generator] += (double)sum[i] * sum[i] / 64; /* of 8 images */
     assert_ok(leat_trainer_step(trainer, &numbers, err));
     assert_float_equal(numbers.norms[0], sqrt(norm[0]), 1e-9);
     assert_float_equal(numbers.norms[1], sqrt(norm[1]), 1e-9);
@@ -293,13 +295,13 @@ static void what_is_not_finite_is_named(void **state) {
         const leat_samples samples = train_samples(IMAGES);
         leat_trainer *trainer = train_create(&options, &samples);
         leat_step_numbers numbers;
-        leat_unit unit;
+        leat_unit_numbers unit;
         leat_trainer_begin(trainer, 0);
         for (int k = 0; k < 2; k++) {
             assert_ok(leat_trainer_unit(trainer, k, &unit, err));
             if (i != 1 && k == 1) unit.sums[i / 2] = i == 0 ? INFINITY : NAN;
             if (i == 1 && k == 1)
-                unit.gradient[leat_model_get_sizes(leat_trainer_model(trainer)).generator] = NAN;
+                unit.gradient[leat_generator_size(leat_trainer_model(trainer))] = NAN;
             leat_trainer_add(trainer, k, &unit);
         }
         assert_fails(leat_trainer_end(trainer, &numbers, err), LEAT_ERR_INPUT, says[i]);

@@ -112,7 +112,11 @@ leat_code leat_unit_run(leat_engine *engine, const leat_unit_job *job, float *gr
     memset(gradient, 0, sizeof *gradient * (size_t)job->size);
     if (job->micro_batches > 1 && engine->threads > 1) {
         const leat_pool_job parts = {
-            .parts = job->micro_batches, .context = &unit, .make = make_part, .take = take_part};
+            .parts = job->micro_batches,
+            .threads = job->micro_batches < engine->threads ? (int)job->micro_batches : 0,
+            .context = &unit,
+            .make = make_part,
+            .take = take_part};
         LEAT_TRY(leat_pool_run(engine->nn.pool, &parts, err));
     } else {
         for (int64_t i = 0; i < job->micro_batches; i++) {
@@ -122,4 +126,10 @@ leat_code leat_unit_run(leat_engine *engine, const leat_unit_job *job, float *gr
     }
     LEAT_ASSERT(unit.taken == job->micro_batches);
     return LEAT_OK;
+}
+
+void leat_unit_add(int64_t count, const float *gradient, float *sum) {
+    const uint64_t mode = leat_float_mode_begin();
+    for (int64_t i = 0; i < count; i++) sum[i] += gradient[i];
+    leat_float_mode_end(mode);
 }

@@ -10,6 +10,7 @@
 
 #include <stdatomic.h>
 
+#include "nn/model.h"
 #include "nn/ops/op.h"
 
 /* ---- Who computes --------------------------------------------------------------------------- */
@@ -40,12 +41,10 @@ void leat_engine_cancel(leat_engine *engine, bool cancelled);
 
 /* ---- What is computed ----------------------------------------------------------------------- */
 
-#define LEAT_UNIT_SUMS_MAX 16
-
 /* One micro-batch: what it is computed with, and what it has computed. */
 typedef struct leat_micro {
     leat_nn nn;    /* for its ops: with the pool if no other micro-batch is computed meanwhile */
-    int worker;    /* whose memory it uses, below the number of threads */
+    int worker;    /* whose memory it uses, below the numbers of threads and of micro-batches */
     int64_t index; /* in the unit */
     /* Set by `make`. */
     const float *gradient;           /* [size], of the worker: the mean over the loss terms */
@@ -75,5 +74,8 @@ typedef struct leat_unit_sums {
  */
 LEAT_MUST_CHECK leat_code leat_unit_run(leat_engine *engine, const leat_unit_job *job,
                                         float *gradient, leat_unit_sums *sums, leat_error *err);
+
+/* Adds the gradient of a unit to the sum of those before it, in the order of the units. */
+void leat_unit_add(int64_t count, const float *gradient, float *sum);
 
 #endif

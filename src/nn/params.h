@@ -2,8 +2,8 @@
  * The parameters of a model: one block of floats, described by one table, which gives its size, its
  * first values, the names in checkpoints and what tests compare.
  */
-#ifndef LEAT_NN_MODELS_PARAMS_H
-#define LEAT_NN_MODELS_PARAMS_H
+#ifndef LEAT_NN_PARAMS_H
+#define LEAT_NN_PARAMS_H
 
 #include "base/error.h"
 

@@ -1,5 +1,5 @@
 /* The table of a model's parameters. */
-#include "nn/models/params.h"
+#include "nn/params.h"
 
 #include <stdarg.h>
 #include <stdio.h>

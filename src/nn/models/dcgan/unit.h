@@ -1,10 +1,10 @@
 /*
- * The handle of a DCGAN: what units (dcgan_unit.c) and generating (dcgan_generate.c) compute with.
+ * The handle of a DCGAN: what units (unit.c) and generating (generate.c) compute with.
  */
 #ifndef LEAT_NN_MODELS_DCGAN_UNIT_H
 #define LEAT_NN_MODELS_DCGAN_UNIT_H
 
-#include "nn/models/dcgan.h"
+#include "nn/models/dcgan/dcgan.h"
 #include "nn/ops/batchnorm.h"
 #include "nn/unit/floats.h"
 

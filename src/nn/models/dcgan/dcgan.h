@@ -8,12 +8,13 @@
  *        layer; one logit
  * Source: Radford, Metz, Chintala, arXiv:1511.06434; crowd.md 1, 3, 4.
  */
-#ifndef LEAT_NN_MODELS_DCGAN_H
-#define LEAT_NN_MODELS_DCGAN_H
+#ifndef LEAT_NN_MODELS_DCGAN_DCGAN_H
+#define LEAT_NN_MODELS_DCGAN_DCGAN_H
 
 #include "leat/nn.h"
-#include "nn/models/params.h"
+#include "nn/model.h"
 #include "nn/ops/conv.h"
+#include "nn/params.h"
 #include "nn/unit/unit.h"
 
 #define LEAT_DCGAN_LAYERS 5
@@ -55,5 +56,18 @@ const leat_kernels *leat_dcgan_kernels(const leat_dcgan *dcgan);
 int leat_dcgan_micro_batch(const leat_dcgan *dcgan);
 /* LEAT_ERR_OPTION if it is none of the three. */
 LEAT_MUST_CHECK leat_code leat_dcgan_check_pass(leat_dcgan_pass pass, leat_error *err);
+
+/* Where a unit's images and noise come from: those of micro-batch `index`, in memory that stays
+ * as it is until the next call with this worker; on any thread. */
+typedef struct leat_dcgan_source {
+    leat_code (*get)(void *context, int64_t index, int worker, const uint8_t **images,
+                     const float **noise, leat_error *err);
+    void *context;
+} leat_dcgan_source;
+/* leat_dcgan_unit of such a source. */
+LEAT_MUST_CHECK leat_code leat_dcgan_unit_of(leat_dcgan *dcgan, leat_dcgan_pass pass,
+                                             int64_t micro_batches, const float *parameters,
+                                             const leat_dcgan_source *source,
+                                             leat_dcgan_result *result, leat_error *err);
 
 #endif

@@ -4,7 +4,7 @@
  */
 #include "base/mem.h"
 #include "base/rng.h"
-#include "nn/models/dcgan_unit.h"
+#include "nn/models/dcgan/unit.h"
 #include "nn/ops/float_mode.h"
 #include "nn/ops/random.h"
 #include "nn/ops/streams.h"
@@ -22,9 +22,7 @@ void leat_dcgan_noise(const leat_dcgan *dcgan, leat_noise purpose, uint64_t seed
 }
 
 void leat_dcgan_add(int64_t count, const float *gradient, float *sum) {
-    const uint64_t mode = leat_float_mode_begin();
-    for (int64_t i = 0; i < count; i++) sum[i] += gradient[i];
-    leat_float_mode_end(mode);
+    leat_unit_add(count, gradient, sum);
 }
 
 /* ---- The parts of a call ------------------------------------------------------------------ */

@@ -1,6 +1,6 @@
 /* The forward passes of a DCGAN's networks, and how images and noise come into the order of the
  * ops and back. */
-#include "nn/models/dcgan_unit.h"
+#include "nn/models/dcgan/unit.h"
 #include "nn/ops/batchnorm.h"
 #include "nn/ops/each.h"
 

@@ -1,5 +1,5 @@
 /* The layers and the table of parameters of a DCGAN. */
-#include "nn/models/dcgan.h"
+#include "nn/models/dcgan/dcgan.h"
 
 static int64_t add_conv(leat_dcgan_model *model, const leat_dcgan_layer *layer, const char *network,
                         int number) {

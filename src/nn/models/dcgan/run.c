@@ -3,7 +3,7 @@
 #include <math.h>
 
 #include "base/rng.h"
-#include "nn/models/dcgan.h"
+#include "nn/models/dcgan/dcgan.h"
 #include "nn/ops/adam.h"
 #include "nn/ops/batchnorm.h"
 #include "nn/ops/float_mode.h"

@@ -2,7 +2,7 @@
  * One unit of a DCGAN: what is done with each of its micro-batches (nn/unit/unit.h says in which
  * order, and by whom). Weights are packed once for the unit, gradients unpacked once at its end.
  */
-#include "nn/models/dcgan_unit.h"
+#include "nn/models/dcgan/unit.h"
 
 #include <string.h>
 
@@ -206,10 +206,16 @@ typedef struct unit {
     leat_dcgan *dcgan;
     leat_dcgan_pass pass;
     const float *parameters;
-    const uint8_t *images;
-    const float *noise;
+    const leat_dcgan_source *source;
     leat_dcgan_result *result;
 } unit;
+
+/* A micro-batch of it. */
+typedef struct inputs {
+    const uint8_t *images;
+    const float *noise;
+    int64_t first; /* image in the unit */
+} inputs;
 
 static void load_images(const leat_dcgan *dcgan, const uint8_t *images, float *out) {
     const int64_t values = (int64_t)LEAT_DCGAN_PIXELS * LEAT_IMAGE_COLORS;
@@ -250,19 +256,19 @@ static void clear_norms(const leat_dcgan_network *network, float *gradient) {
 static float *wanted(float *all, int64_t first) { return all == NULL ? NULL : all + first; }
 
 /* D on the images: its loss and gradient. */
-static leat_code learn_images(const leat_dcgan_micro *self, const unit *unit, int64_t first,
+static leat_code learn_images(const leat_dcgan_micro *self, const unit *unit, const inputs *in,
                               float *moments, double *loss, leat_error *err) {
     leat_dcgan *dcgan = unit->dcgan;
     leat_dcgan_scratch *s = self->scratch;
     const leat_dcgan_flow flow = {s->images, &s->d, moments, true};
-    load_images(dcgan, unit->images + first * LEAT_IMAGE_VALUES, s->images);
-    LEAT_TRY(judge(self, &flow, wanted(unit->result->logits_images, first), err));
+    load_images(dcgan, in->images, s->images);
+    LEAT_TRY(judge(self, &flow, wanted(unit->result->logits_images, in->first), err));
     compare(self, 1, loss);
     return backward(self, &dcgan->d, &flow, false, s->gradient, NULL, err);
 }
 
 /* G, and D on what it makes: the gradients that the pass wants. */
-static leat_code learn_fakes(const leat_dcgan_micro *self, const unit *unit, int64_t first,
+static leat_code learn_fakes(const leat_dcgan_micro *self, const unit *unit, const inputs *in,
                              float *moments, double *losses, leat_error *err) {
     leat_dcgan *dcgan = unit->dcgan;
     leat_dcgan_scratch *s = self->scratch;
@@ -270,11 +276,10 @@ static leat_code learn_fakes(const leat_dcgan_micro *self, const unit *unit, int
     const float *fakes = s->g.out[LAYERS - 1], *down = NULL;
     const leat_dcgan_flow made = {s->noise, &s->g, moments, true};
     const leat_dcgan_flow judged = {fakes, &s->d, of_fakes, true};
-    LEAT_TRY(
-        leat_dcgan_forward_g(self, true, unit->noise + first * dcgan->model.latent, moments, err));
+    LEAT_TRY(leat_dcgan_forward_g(self, true, in->noise, moments, err));
     if (unit->result->fakes != NULL)
-        leat_dcgan_keep_fakes(self, unit->result->fakes + first * LEAT_IMAGE_VALUES);
-    LEAT_TRY(judge(self, &judged, wanted(unit->result->logits_fakes, first), err));
+        leat_dcgan_keep_fakes(self, unit->result->fakes + in->first * LEAT_IMAGE_VALUES);
+    LEAT_TRY(judge(self, &judged, wanted(unit->result->logits_fakes, in->first), err));
     if (unit->pass != LEAT_DCGAN_G) {
         compare(self, 0, &losses[LOSS_FAKES]);
         LEAT_TRY(backward(self, &dcgan->d, &judged, true, s->gradient, NULL, err));
@@ -292,16 +297,18 @@ static leat_code make_micro(void *context, leat_micro *micro, leat_error *err) {
     leat_dcgan *dcgan = unit->dcgan;
     leat_dcgan_scratch *s = &dcgan->scratch[micro->worker];
     const leat_dcgan_micro self = {dcgan, micro->nn, s, unit->parameters};
-    const int64_t first = micro->index * dcgan->micro_batch;
+    const leat_dcgan_source *source = unit->source;
+    inputs in = {.first = micro->index * dcgan->micro_batch};
     float *moments = unit->result->moments + micro->index * leat_dcgan_model_moments(&dcgan->model);
     micro->gradient = s->gradient;
     micro->weight = dcgan->micro_batch;
+    LEAT_TRY(source->get(source->context, micro->index, micro->worker, &in.images, &in.noise, err));
     clear_norms(&dcgan->g, s->gradient);
     clear_norms(&dcgan->d, s->gradient);
     if (unit->pass != LEAT_DCGAN_G)
-        LEAT_TRY(learn_images(&self, unit, first, moments + 2 * dcgan->g.channels,
+        LEAT_TRY(learn_images(&self, unit, &in, moments + 2 * dcgan->g.channels,
                               &micro->sums[LOSS_IMAGES], err));
-    return learn_fakes(&self, unit, first, moments, micro->sums, err);
+    return learn_fakes(&self, unit, &in, moments, micro->sums, err);
 }
 
 /* ---- The unit ----------------------------------------------------------------------------- */
@@ -327,7 +334,7 @@ static void unpack_layer(void *context, int64_t part) {
     memcpy(out + layer->norm_shift, dcgan->total + place->norm_shift, bytes);
 }
 
-static leat_code run_all(unit *unit, int micro_batches, leat_error *err) {
+static leat_code run_all(unit *unit, int64_t micro_batches, leat_error *err) {
     leat_dcgan *dcgan = unit->dcgan;
     leat_dcgan_result *result = unit->result;
     leat_unit_sums sums;
@@ -357,27 +364,51 @@ static void clear_sums(leat_dcgan_result *result) {
     result->weight = result->loss_d_images = result->loss_d_fakes = result->loss_g = 0;
 }
 
-leat_code leat_dcgan_unit(leat_dcgan *dcgan, leat_dcgan_pass pass, int micro_batches,
-                          const float *parameters, const uint8_t *images, const float *noise,
-                          leat_dcgan_result *result, leat_error *err) {
-    unit unit = {.dcgan = dcgan,
-                 .pass = pass,
-                 .parameters = parameters,
-                 .images = images,
-                 .noise = noise,
-                 .result = result};
+leat_code leat_dcgan_unit_of(leat_dcgan *dcgan, leat_dcgan_pass pass, int64_t micro_batches,
+                             const float *parameters, const leat_dcgan_source *source,
+                             leat_dcgan_result *result, leat_error *err) {
+    unit unit = {
+        .dcgan = dcgan, .pass = pass, .parameters = parameters, .source = source, .result = result};
     uint64_t mode = 0;
     clear_sums(result);
     LEAT_TRY(leat_dcgan_check_pass(pass, err));
     if (micro_batches < 1)
-        return leat_fail(err, LEAT_ERR_OPTION, "a unit of %d micro-batches; it needs at least 1",
-                         micro_batches);
-    if (images == NULL && pass != LEAT_DCGAN_G)
-        return leat_fail(err, LEAT_ERR_OPTION, "a unit without images can only be LEAT_DCGAN_G");
+        return leat_fail(err, LEAT_ERR_OPTION, "a unit of %lld micro-batches; it needs at least 1",
+                         (long long)micro_batches);
     LEAT_TRY(leat_engine_enter(&dcgan->engine, &mode, err));
     memset(result->moments, 0,
            sizeof(float) * (size_t)micro_batches * (size_t)leat_dcgan_model_moments(&dcgan->model));
     leat_code code = run_all(&unit, micro_batches, err);
     leat_engine_leave(&dcgan->engine, mode);
     return code;
+}
+
+/* All of a unit, in arrays of the caller's. */
+typedef struct arrays {
+    const leat_dcgan *dcgan;
+    const uint8_t *images;
+    const float *noise;
+} arrays;
+
+static leat_code get_of_arrays(void *context, int64_t index, int worker, const uint8_t **images,
+                               const float **noise, leat_error *err) {
+    const arrays *of = context;
+    const int64_t first = index * of->dcgan->micro_batch;
+    (void)worker;
+    (void)err;
+    *images = of->images == NULL ? NULL : of->images + first * LEAT_IMAGE_VALUES;
+    *noise = of->noise + first * of->dcgan->model.latent;
+    return LEAT_OK;
+}
+
+leat_code leat_dcgan_unit(leat_dcgan *dcgan, leat_dcgan_pass pass, int micro_batches,
+                          const float *parameters, const uint8_t *images, const float *noise,
+                          leat_dcgan_result *result, leat_error *err) {
+    arrays of = {dcgan, images, noise};
+    const leat_dcgan_source source = {get_of_arrays, &of};
+    if (images == NULL && micro_batches >= 1 && (pass == LEAT_DCGAN_BOTH || pass == LEAT_DCGAN_D)) {
+        clear_sums(result);
+        return leat_fail(err, LEAT_ERR_OPTION, "a unit without images can only be LEAT_DCGAN_G");
+    }
+    return leat_dcgan_unit_of(dcgan, pass, micro_batches, parameters, &source, result, err);
 }

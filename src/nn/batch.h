@@ -1,0 +1,19 @@
+/*
+ * Kinds of micro-batches: what a model computes from, and what somebody else makes for it. A model
+ * names the kind that it takes, and whoever makes batches names theirs; the names must be equal.
+ */
+#ifndef LEAT_NN_BATCH_H
+#define LEAT_NN_BATCH_H
+
+#include "leat/nn.h"
+
+/* Images as levels, in their order; their number is the model's micro-batch. What a model draws at
+ * random beside image i is a function of the seed and of position + i. */
+#define LEAT_BATCH_IMAGES "images"
+typedef struct leat_image_batch {
+    const uint8_t *levels; /* [image][LEAT_IMAGE_VALUES] */
+    uint64_t seed;
+    int64_t position; /* of the first image, below 2^60 */
+} leat_image_batch;
+
+#endif
