@@ -3,6 +3,7 @@
  * opened at run time with the first such file: its file has another name in Debian
  * (libbz2.so.1.0) than elsewhere (libbz2.so.1).
  */
+#include "base/library.h"
 #include "base/mem.h"
 #include "base/unpack_codec.h"
 
@@ -17,7 +18,6 @@ static int64_t memory(const void *codec) {
 #if LEAT_HAVE_BZIP2
 
 #include <bzlib.h>
-#include <dlfcn.h>
 
 typedef struct bzip2 {
     bz_stream stream;
@@ -27,6 +27,19 @@ typedef struct bzip2 {
     __typeof__(&BZ2_bzDecompress) decompress;
     __typeof__(&BZ2_bzDecompressEnd) end;
 } bzip2;
+
+static const leat_library_function functions[] = {{"BZ2_bzDecompressInit", offsetof(bzip2, init)},
+                                                  {"BZ2_bzDecompress", offsetof(bzip2, decompress)},
+                                                  {"BZ2_bzDecompressEnd", offsetof(bzip2, end)},
+                                                  {0}};
+
+static const leat_library libbz2 = {.name = "libbz2",
+                                    .least = "1.0",
+                                    .files = {"libbz2.so.1.0", "libbz2.so.1"},
+                                    .use = "bzip2 files are read with",
+                                    .package = "libbz2-1.0",
+                                    .otherwise = ", or unpack the file (bunzip2)",
+                                    .functions = functions};
 
 static void *on_alloc(void *user, int count, int size) {
     void *memory = NULL;
@@ -48,31 +61,18 @@ static void destroy(void *codec) {
     bzip2 *self = codec;
     if (self == NULL) return;
     stop(self);
-    if (self->library != NULL) dlclose(self->library);
+    leat_library_close(self->library);
     leat_free(self);
 }
 
 static leat_code create(void **out, int64_t memory_bytes, leat_error *err) {
-    static const char *const names[] = {"libbz2.so.1.0", "libbz2.so.1"};
     bzip2 *self = NULL;
     (void)memory_bytes;
     LEAT_TRY(LEAT_NEW(&self, 1, err));
-    for (size_t i = 0; i < sizeof names / sizeof *names && self->library == NULL; i++)
-        self->library = dlopen(names[i], RTLD_NOW | RTLD_LOCAL);
-    if (self->library != NULL) {
-        *(void **)&self->init = dlsym(self->library, "BZ2_bzDecompressInit");
-        *(void **)&self->decompress = dlsym(self->library, "BZ2_bzDecompress");
-        *(void **)&self->end = dlsym(self->library, "BZ2_bzDecompressEnd");
-    }
-    if (self->init == NULL || self->decompress == NULL || self->end == NULL) {
-        destroy(self);
-        return leat_fail(
-            err, LEAT_ERR_UNSUPPORTED,
-            "bzip2 files are read with libbz2, which is not installed here; install it "
-            "(Debian: libbz2-1.0), or unpack the file (bunzip2)");
-    }
-    *out = self;
-    return LEAT_OK;
+    leat_code code = leat_library_open(&self->library, &libbz2, self, err);
+    if (code == LEAT_OK) *out = self;
+    else destroy(self);
+    return code;
 }
 
 static leat_code begin(void *codec, leat_error *err) {

@@ -3,12 +3,12 @@
  * opened at run time with the first such file. It allocates the dictionary that a block asks for
  * (8 MiB by default, up to 1.5 GiB) unless that exceeds the limit.
  */
+#include "base/library.h"
 #include "base/mem.h"
 #include "base/unpack_codec.h"
 
 #if LEAT_HAVE_LZMA
 
-#include <dlfcn.h>
 #include <lzma.h>
 
 typedef struct xz {
@@ -23,6 +23,20 @@ typedef struct xz {
     __typeof__(&lzma_end) end;
     __typeof__(&lzma_memusage) usage;
 } xz;
+
+static const leat_library_function functions[] = {{"lzma_stream_decoder", offsetof(xz, decoder)},
+                                                  {"lzma_code", offsetof(xz, code)},
+                                                  {"lzma_end", offsetof(xz, end)},
+                                                  {"lzma_memusage", offsetof(xz, usage)},
+                                                  {0}};
+
+static const leat_library liblzma = {.name = "liblzma",
+                                     .least = "5.2",
+                                     .files = {"liblzma.so.5"},
+                                     .use = "xz files are read with",
+                                     .package = "liblzma5",
+                                     .otherwise = ", or unpack the file (unxz)",
+                                     .functions = functions};
 
 static void *on_alloc(void *user, size_t count, size_t size) {
     void *memory = NULL;
@@ -44,7 +58,7 @@ static void destroy(void *codec) {
     xz *self = codec;
     if (self == NULL) return;
     stop(self);
-    if (self->library != NULL) dlclose(self->library);
+    leat_library_close(self->library);
     leat_free(self);
 }
 
@@ -53,21 +67,10 @@ static leat_code create(void **out, int64_t memory_bytes, leat_error *err) {
     LEAT_TRY(LEAT_NEW(&self, 1, err));
     self->memory_bytes = (uint64_t)memory_bytes;
     self->allocator = (lzma_allocator){.alloc = on_alloc, .free = on_free};
-    self->library = dlopen("liblzma.so.5", RTLD_NOW | RTLD_LOCAL);
-    if (self->library != NULL) {
-        *(void **)&self->decoder = dlsym(self->library, "lzma_stream_decoder");
-        *(void **)&self->code = dlsym(self->library, "lzma_code");
-        *(void **)&self->end = dlsym(self->library, "lzma_end");
-        *(void **)&self->usage = dlsym(self->library, "lzma_memusage");
-    }
-    if (self->decoder == NULL || self->code == NULL || self->end == NULL || self->usage == NULL) {
-        destroy(self);
-        return leat_fail(err, LEAT_ERR_UNSUPPORTED,
-                         "xz files are read with liblzma, which is not installed here; install it "
-                         "(Debian: liblzma5), or unpack the file (unxz)");
-    }
-    *out = self;
-    return LEAT_OK;
+    leat_code code = leat_library_open(&self->library, &liblzma, self, err);
+    if (code == LEAT_OK) *out = self;
+    else destroy(self);
+    return code;
 }
 
 static leat_code begin(void *codec, leat_error *err) {

@@ -10,12 +10,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/library.h"
 #include "base/mem.h"
 #include "base/thread.h"
 
 #if LEAT_HAVE_PQ
 
-#include <dlfcn.h>
 #include <libpq-fe.h>
 #include <poll.h>
 
@@ -84,23 +84,22 @@ enum { SLICE_MS = 100, BYTEA_OID = 17 };
 
 /* ---- the library ---------------------------------------------------------------------------- */
 
+static const leat_library_function functions[] = {
+#define ROW(name) {"PQ" #name, offsetof(library, name)},
+    FUNCTIONS(ROW)
+#undef ROW
+        {0}};
+
+static const leat_library libpq = {.name = "libpq",
+                                   .least = "13",
+                                   .files = {"libpq.so.5"},
+                                   .stays = true,
+                                   .use = "PostgreSQL is reached through",
+                                   .package = "libpq5",
+                                   .functions = functions};
+
 static leat_code load(library *pq, leat_error *err) {
-    const char *missing = NULL;
-    pq->handle = dlopen("libpq.so.5", RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
-    if (pq->handle == NULL)
-        return leat_fail(
-            err, LEAT_ERR_UNSUPPORTED,
-            "PostgreSQL is reached through libpq, which is not installed here; install "
-            "it (Debian: libpq5)");
-#define BIND(name)                                                                                 \
-    *(void **)&pq->name = dlsym(pq->handle, "PQ" #name);                                           \
-    if (pq->name == NULL) missing = "PQ" #name;
-    FUNCTIONS(BIND)
-#undef BIND
-    if (missing == NULL) return LEAT_OK;
-    return leat_fail(err, LEAT_ERR_UNSUPPORTED,
-                     "this libpq does not have the function %s; install libpq 13 or newer",
-                     missing);
+    return leat_library_open(&pq->handle, &libpq, pq, err);
 }
 
 /* ---- URLs ----------------------------------------------------------------------------------- */

@@ -6,58 +6,27 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/library.h"
 #include "duckdb/place.h"
 #include "leat/duckdb.h"
 
 #if LEAT_HAVE_DUCKDB
 
-#include <dlfcn.h>
-#include <link.h>
-
-/* The real path of the library. */
-static const char *path_of(void *library) {
-    struct link_map *map = NULL;
-    return dlinfo(library, RTLD_DI_LINKMAP, &map) == 0 && map != NULL ? map->l_name : "?";
-}
+static const leat_library_function functions[] = {
+#define ROW(name) {"duckdb_" #name, offsetof(leat_duckdb_api, name)},
+    LEAT_DUCKDB_FUNCTIONS(ROW)
+#undef ROW
+        {0}};
 
 static leat_code bind_functions(leat_duckdb_api *api, leat_error *err) {
-    const char *missing = NULL;
-#define BIND(name)                                                                                 \
-    *(void **)&api->name = dlsym(api->library, "duckdb_" #name);                                   \
-    if (api->name == NULL) missing = "duckdb_" #name;
-    LEAT_DUCKDB_FUNCTIONS(BIND)
-#undef BIND
+    const char *missing = leat_library_bind(api->library, functions, api);
     if (missing == NULL) return LEAT_OK;
     return leat_fail(err, LEAT_ERR_UNSUPPORTED,
                      "DuckDB at \"%s\" (%s): function %s is missing, so this version is too old or "
                      "too new; run scripts/install.sh",
-                     path_of(api->library),
+                     leat_library_path(api->library),
                      api->library_version != NULL ? api->library_version() : "unknown version",
                      missing);
-}
-
-/* The file that contains this code, the command or the library, with links resolved; "" if unknown.
- */
-static void find_self(char self[LEAT_PATH_BYTES]) {
-    static const char here = 0; /* an address in that file */
-    char folder[2 * LEAT_PATH_BYTES], path[3 * LEAT_PATH_BYTES];
-    struct link_map *map = NULL;
-    Dl_info info;
-    self[0] = 0;
-    if (dladdr1(&here, &info, (void **)&map, RTLD_DL_LINKMAP) == 0) return;
-    if (map->l_name[0] == 0) { /* the program itself */
-        leat_path_resolve("/proc/self/exe", self);
-        return;
-    }
-    /* its name may be relative to the working directory at load time; its origin is not */
-    void *handle = dlopen(map->l_name, RTLD_NOW | RTLD_NOLOAD);
-    if (handle == NULL) return;
-    if (dlinfo(handle, RTLD_DI_ORIGIN, folder) == 0) {
-        const char *name = strrchr(map->l_name, '/');
-        snprintf(path, sizeof path, "%s/%s", folder, name != NULL ? name + 1 : map->l_name);
-        leat_path_resolve(path, self);
-    }
-    dlclose(handle);
 }
 
 /* What the search for a library found, for messages. */
@@ -73,18 +42,17 @@ static void note(char *text, size_t size, const char *between, const char *what)
 
 static void *open_library(search *found) {
     char self[LEAT_PATH_BYTES], path[LEAT_PATH_BYTES];
-    find_self(self);
+    leat_library_find_self(self);
     for (int i = 0; i < LEAT_DUCKDB_PLACES; i++) {
         leat_error why = {0};
         leat_duckdb_verdict verdict = leat_duckdb_place(i, self, path, &why);
         if (verdict == LEAT_DUCKDB_TRUSTED) {
             /* Never unmapped: threads of DuckDB's allocator may outlive a database. */
-            void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
+            const char *problem = NULL;
+            void *library = leat_library_load(path, true, &problem);
             if (library != NULL) return library;
-            const char *problem = dlerror();
             /* a library that exists but cannot be loaded is a better message than a missing one */
-            if (problem != NULL && strstr(problem, "No such file") == NULL)
-                note(found->reason, sizeof found->reason, "; ", problem);
+            if (problem != NULL) note(found->reason, sizeof found->reason, "; ", problem);
         }
         if (verdict == LEAT_DUCKDB_REJECTED)
             note(found->reason, sizeof found->reason, "; ", why.message);
@@ -117,7 +85,7 @@ leat_code leat_duckdb_api_open(leat_duckdb_api *api, leat_error *err) {
 }
 
 void leat_duckdb_api_close(leat_duckdb_api *api) {
-    if (api->library != NULL) dlclose(api->library);
+    leat_library_close(api->library);
     *api = (leat_duckdb_api){0};
 }
 
@@ -244,7 +212,7 @@ leat_code leat_duckdb_probe(leat_duckdb_facts *facts, leat_error *err) {
     leat_code code = open_and_bind(&api, &found, err);
     if (code != LEAT_OK) return code;
     snprintf(facts->version, sizeof facts->version, "%s", api.library_version());
-    snprintf(facts->path, sizeof facts->path, "%s", path_of(api.library));
+    snprintf(facts->path, sizeof facts->path, "%s", leat_library_path(api.library));
     snprintf(facts->rejected, sizeof facts->rejected, "%s", found.reason);
     leat_duckdb_api_close(&api);
     return LEAT_OK;

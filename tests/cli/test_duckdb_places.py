@@ -74,6 +74,19 @@ class Places(unittest.TestCase):
         self.plant(self.bin)
         self.assertIn(SPRUNG, self.doctor()[1])
 
+    def test_without_functions(self):
+        self.plant(self.bin)
+        path, said = self.doctor()
+        self.assertIsNone(path)
+        self.assertRegex(said, rf'DuckDB at "{self.bin}/libduckdb\.so" \(unknown version\): '
+                               r"function duckdb_\w+ is missing, so this version is too old or "
+                               r"too new; run scripts/install\.sh")
+
+    def test_damaged(self):
+        with open(os.path.join(self.bin, "libduckdb.so"), "w", encoding="ascii") as file:
+            file.write("not a library, but a text of more bytes than the header of one\n" * 9)
+        self.assertIn(f"{self.bin}/libduckdb.so: invalid ELF header", self.doctor()[1])
+
     def test_build_tree(self):
         self.assertEqual(self.doctor(LEAT)[0], os.path.realpath(LIBRARY))
 

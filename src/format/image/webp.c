@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/library.h"
 #include "format/image/parts.h"
 
 enum { RIFF_BYTES = 12, CHUNK_HEAD_BYTES = 8 };
@@ -15,7 +16,6 @@ enum { FLAG_ANIMATION = 0x02, FLAG_ALPHA = 0x10 };
 
 #if LEAT_HAVE_WEBP
 
-#include <dlfcn.h>
 #include <pthread.h>
 #include <webp/decode.h>
 
@@ -129,7 +129,9 @@ leat_code leat_webp_look(const uint8_t *bytes, int64_t size_bytes, leat_image_he
 /* ---- decoding ------------------------------------------------------------------------------- */
 
 typedef struct webp_library {
-    void *handle; /* NULL: it is not installed here */
+    void *handle;
+    bool usable;
+    leat_error problem; /* if it is not usable */
     __typeof__(&WebPDecodeRGBAInto) decode;
     __typeof__(&WebPGetFeaturesInternal) features;
     __typeof__(&WebPGetDecoderVersion) version;
@@ -139,28 +141,34 @@ typedef struct webp_library {
 static pthread_once_t webp_once = PTHREAD_ONCE_INIT;
 static webp_library webp;
 
+static const leat_library_function functions[] = {
+    {"WebPDecodeRGBAInto", offsetof(webp_library, decode)},
+    {"WebPGetFeaturesInternal", offsetof(webp_library, features)},
+    {"WebPGetDecoderVersion", offsetof(webp_library, version)},
+    {0}};
+
+static const leat_library libwebp = {.name = "libwebp",
+                                     .least = "1.2",
+                                     .files = {"libwebp.so.7"},
+                                     .use = "a WebP, which is read with",
+                                     .package = "libwebp7",
+                                     .otherwise = ", or convert the file to PNG or JPEG",
+                                     .functions = functions};
+
 static void open_library(void) {
-    void *handle = dlopen("libwebp.so.7", RTLD_NOW | RTLD_LOCAL);
-    if (handle == NULL) return;
-    *(void **)&webp.decode = dlsym(handle, "WebPDecodeRGBAInto");
-    *(void **)&webp.features = dlsym(handle, "WebPGetFeaturesInternal");
-    *(void **)&webp.version = dlsym(handle, "WebPGetDecoderVersion");
-    if (webp.decode != NULL && webp.features != NULL && webp.version != NULL) webp.handle = handle;
-    else dlclose(handle);
+    webp.usable = leat_library_open(&webp.handle, &libwebp, &webp, &webp.problem) == LEAT_OK;
 }
 
 int leat_webp_version(void) {
     pthread_once(&webp_once, open_library);
-    return webp.handle != NULL ? webp.version() : 0;
+    return webp.usable ? webp.version() : 0;
 }
 
 static leat_code load(const webp_library **library, leat_image_reason *reason, leat_error *err) {
     *library = &webp;
     pthread_once(&webp_once, open_library);
-    if (webp.handle != NULL) return LEAT_OK;
-    return leat_image_reject(reason, LEAT_IMAGE_UNSUPPORTED, err,
-                             "a WebP, which is read with libwebp, which is not installed here; "
-                             "install it (Debian: libwebp7), or convert the file to PNG or JPEG");
+    if (webp.usable) return LEAT_OK;
+    return leat_image_reject(reason, LEAT_IMAGE_UNSUPPORTED, err, "%s", webp.problem.message);
 }
 
 static leat_code decode(const webp_library *library, const leat_image_job *job, leat_error *err) {

@@ -8,6 +8,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/library.h"
+
 /* libzip keeps about this much of each member, measured; see the test of memory. */
 int64_t leat_zip_memory(int64_t members, int64_t names_bytes) {
     return (INT64_C(256) << 10) + members * 400 + names_bytes * 2;
@@ -15,7 +17,6 @@ int64_t leat_zip_memory(int64_t members, int64_t names_bytes) {
 
 #if LEAT_HAVE_ZIP
 
-#include <dlfcn.h>
 #include <zip.h>
 
 #define FUNCTIONS(X)                                                                               \
@@ -46,7 +47,6 @@ struct leat_zip {
 #define MEMBER(name) __typeof__(&zip_##name) name;
     FUNCTIONS(MEMBER)
 #undef MEMBER
-    bool loaded; /* all of them are there */
     zip_t *archive;
     leat_file *file;
     int64_t base;       /* of the archive in the file: bytes before it */
@@ -63,25 +63,19 @@ struct leat_zip {
 
 /* ---- the library ---------------------------------------------------------------------------- */
 
-static leat_code load(leat_zip *zip, leat_error *err) {
-    static const char *const names[] = {"libzip.so.5", "libzip.so.4"};
-    for (size_t i = 0; i < sizeof names / sizeof *names && zip->library == NULL; i++)
-        zip->library = dlopen(names[i], RTLD_NOW | RTLD_LOCAL);
-    if (zip->library == NULL)
-        return leat_fail(err, LEAT_ERR_UNSUPPORTED,
-                         "zip archives are read with libzip, which is not installed here; install "
-                         "it (Debian: libzip-dev), or unpack the archive and use its folder");
-    const char *missing = NULL;
-#define BIND(name)                                                                                 \
-    *(void **)&zip->name = dlsym(zip->library, "zip_" #name);                                      \
-    if (zip->name == NULL) missing = "zip_" #name;
-    FUNCTIONS(BIND)
-#undef BIND
-    if (missing == NULL) return LEAT_OK;
-    return leat_fail(err, LEAT_ERR_UNSUPPORTED,
-                     "this libzip does not have the function %s; install libzip 1.7 or newer",
-                     missing);
-}
+static const leat_library_function functions[] = {
+#define ROW(name) {"zip_" #name, offsetof(leat_zip, name)},
+    FUNCTIONS(ROW)
+#undef ROW
+        {0}};
+
+static const leat_library libzip = {.name = "libzip",
+                                    .least = "1.7",
+                                    .files = {"libzip.so.5", "libzip.so.4"},
+                                    .use = "zip archives are read with",
+                                    .package = "libzip-dev",
+                                    .otherwise = ", or unpack the archive and use its folder",
+                                    .functions = functions};
 
 /* ---- the file as a source ------------------------------------------------------------------- */
 
@@ -261,9 +255,8 @@ leat_code leat_zip_open_small(leat_zip **out, const char *path, int64_t read_byt
     *out = NULL;
     LEAT_TRY(LEAT_NEW(&zip, 1, err));
     zip->allowed_bytes = read_bytes;
-    leat_code code = load(zip, err);
-    zip->loaded = code == LEAT_OK;
-    if (zip->loaded) {
+    leat_code code = leat_library_open(&zip->library, &libzip, zip, err);
+    if (code == LEAT_OK) {
         zip->error_init(&zip->error);
         code = leat_file_open(&zip->file, path, LEAT_FILE_READ, err);
     }
@@ -280,9 +273,9 @@ void leat_zip_close(leat_zip *zip) {
     if (zip == NULL) return;
     if (zip->member != NULL) zip->fclose(zip->member);
     if (zip->archive != NULL) zip->discard(zip->archive);
-    if (zip->loaded) zip->error_fini(&zip->error);
+    if (zip->library != NULL) zip->error_fini(&zip->error);
     leat_file_close(zip->file);
-    if (zip->library != NULL) dlclose(zip->library);
+    leat_library_close(zip->library);
     leat_free(zip);
 }
 

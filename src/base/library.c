@@ -1,0 +1,94 @@
+/*
+ * Opens libraries at run time, the only file that does: see library.h. A version is judged by the
+ * functions that it has, because not every library can be asked for its version, and what counts is
+ * that all calls lead somewhere.
+ */
+#include "base/library.h"
+
+#include <dlfcn.h>
+#include <link.h>
+#include <stdio.h>
+#include <string.h>
+
+void *leat_library_load(const char *path, bool stays, const char **problem) {
+    void *handle = dlopen(path, RTLD_NOW | RTLD_LOCAL | (stays ? RTLD_NODELETE : 0));
+    *problem = NULL;
+    if (handle != NULL) return handle;
+    const char *why = dlerror();
+    if (why != NULL && strstr(why, "No such file") == NULL) *problem = why;
+    return NULL;
+}
+
+static void set_pointer(void *into, size_t offset, void *symbol) {
+    memcpy((char *)into + offset, &symbol, sizeof symbol);
+}
+
+const char *leat_library_bind(void *handle, const leat_library_function *functions, void *into) {
+    const char *missing = NULL;
+    for (int i = 0; functions[i].name != NULL; i++) {
+        void *symbol = dlsym(handle, functions[i].name);
+        set_pointer(into, functions[i].offset, symbol);
+        if (symbol == NULL) missing = functions[i].name;
+    }
+    return missing;
+}
+
+static void clear(const leat_library_function *functions, void *into) {
+    for (int i = 0; functions[i].name != NULL; i++) set_pointer(into, functions[i].offset, NULL);
+}
+
+leat_code leat_library_open(void **handle, const leat_library *library, void *into,
+                            leat_error *err) {
+    void *found = NULL;
+    const char *problem = NULL;
+    *handle = NULL;
+    clear(library->functions, into);
+    for (int i = 0; library->files[i] != NULL && found == NULL; i++)
+        found = leat_library_load(library->files[i], library->stays, &problem);
+    if (found == NULL)
+        return leat_fail(err, LEAT_ERR_UNSUPPORTED,
+                         "%s %s, which is not installed here; install it (Debian: %s)%s",
+                         library->use, library->name, library->package,
+                         library->otherwise != NULL ? library->otherwise : "");
+    const char *missing = leat_library_bind(found, library->functions, into);
+    if (missing == NULL) {
+        *handle = found;
+        return LEAT_OK;
+    }
+    clear(library->functions, into);
+    leat_library_close(found);
+    return leat_fail(err, LEAT_ERR_UNSUPPORTED,
+                     "this %s does not have the function %s; install %s %s or newer", library->name,
+                     missing, library->name, library->least);
+}
+
+void leat_library_close(void *handle) {
+    if (handle != NULL) dlclose(handle);
+}
+
+const char *leat_library_path(void *handle) {
+    struct link_map *map = NULL;
+    return dlinfo(handle, RTLD_DI_LINKMAP, &map) == 0 && map != NULL ? map->l_name : "?";
+}
+
+void leat_library_find_self(char self[LEAT_PATH_BYTES]) {
+    static const char here = 0; /* an address in that file */
+    char folder[2 * LEAT_PATH_BYTES], path[3 * LEAT_PATH_BYTES];
+    struct link_map *map = NULL;
+    Dl_info info;
+    self[0] = 0;
+    if (dladdr1(&here, &info, (void **)&map, RTLD_DL_LINKMAP) == 0) return;
+    if (map->l_name[0] == 0) { /* the program itself */
+        leat_path_resolve("/proc/self/exe", self);
+        return;
+    }
+    /* its name may be relative to the working directory at load time; its origin is not */
+    void *handle = dlopen(map->l_name, RTLD_NOW | RTLD_NOLOAD);
+    if (handle == NULL) return;
+    if (dlinfo(handle, RTLD_DI_ORIGIN, folder) == 0) {
+        const char *name = strrchr(map->l_name, '/');
+        snprintf(path, sizeof path, "%s/%s", folder, name != NULL ? name + 1 : map->l_name);
+        leat_path_resolve(path, self);
+    }
+    dlclose(handle);
+}
