@@ -38,7 +38,9 @@ static void show(void *user, const leat_train_step *step) {
     (void)user;
     if (step->step == 0) return; /* the weights before the first step */
     printf("step %" PRId64 " of %" PRId64 ": loss of D %.4f, of G %.4f\n", step->step, step->steps,
-           step->loss_d_images + step->loss_d_fakes, step->loss_g);
+           leat_train_step_value(step, "loss_d_images") +
+               leat_train_step_value(step, "loss_d_fakes"),
+           leat_train_step_value(step, "loss_g"));
 }
 
 static leat_code save_samples(const char *path, leat_error *err) {

@@ -21,72 +21,97 @@ typedef struct run_report {
 
 /* ---- Curves ------------------------------------------------------------------------------- */
 
-static const char *const classes[] = {"line l1", "line l2", "line l3"};
+enum { LINES = 3 }; /* of a figure: lines of as many kinds are easily told apart */
+static const char *const classes[LINES] = {"line l1", "line l2", "line l3"};
 
-typedef struct run_line {
-    const char *name;
-    size_t place; /* of a double in leat_run_point */
-} run_line;
-
-static double value_of(const leat_run_point *point, size_t place) {
-    double value;
-    memcpy(&value, (const char *)point + place, sizeof value);
-    return value;
-}
+/* Curves over the steps, NaN where they are not known. */
+typedef struct run_figure {
+    const char *title, *axis, *names[LINES];
+    int count; /* curves */
+    int points;
+    double xs[POINTS], ys[LINES][POINTS];
+} run_figure;
 
 /* Curves are points: what was measured, and when. */
-static void begin_curves(leat_page *page, leat_plot *plot, const run_line *lines, int count) {
-    for (int i = 0; i < count; i++) leat_figure_item(page, classes[i], lines[i].name, NULL);
+static void begin_curves(leat_plot *plot, const run_figure *of) {
+    for (int i = 0; i < of->count; i++)
+        leat_figure_item(plot->page, classes[i], of->names[i], NULL);
     plot->points = true;
-    plot->series = lines[0].name;
+    plot->series = of->names[0];
     leat_plot_begin(plot, false);
 }
 
-static void draw_curves(leat_page *page, const leat_run_metrics *metrics, const char *title,
-                        const char *y_label, const run_line *lines, int count) {
-    double xs[POINTS], ys[POINTS];
-    double high = 0;
-    const int64_t points = metrics->point_count;
-    if (points < 2) {
-        leat_figure_empty(page, title, "fewer than two steps so far");
+/* From the lowest value, if one is below 0, to the highest. */
+static void draw_curves(leat_page *page, const leat_run_metrics *metrics, const run_figure *of,
+                        const char *why_empty) {
+    double high = 0, low = 0, xs[POINTS], ys[POINTS];
+    if (of->points < 2) {
+        leat_figure_empty(page, of->title, why_empty);
         return;
     }
-    for (int64_t i = 0; i < points; i++)
-        for (int k = 0; k < count; k++)
-            high = fmax(high, value_of(&metrics->points[i], lines[k].place));
+    for (int k = 0; k < of->count; k++)
+        for (int i = 0; i < of->points; i++) {
+            high = fmax(high, of->ys[k][i]);
+            low = fmin(low, of->ys[k][i]);
+        }
     leat_plot plot = {.page = page,
                       .x = {LEAT_UNIT_COUNT, false, 0, (double)metrics->last_step, "step"},
-                      .y = {LEAT_UNIT_NUMBER, false, 0, leat_axis_end(high), y_label}};
-    leat_figure_begin(page, title);
-    begin_curves(page, &plot, lines, count);
-    for (int k = 0; k < count; k++) {
-        for (int64_t i = 0; i < points; i++) {
-            xs[i] = (double)metrics->points[i].step;
-            ys[i] = value_of(&metrics->points[i], lines[k].place);
+                      .y = {LEAT_UNIT_NUMBER, false, low < 0 ? -leat_axis_end(-low) : 0,
+                            leat_axis_end(high), of->axis}};
+    leat_figure_begin(page, of->title);
+    begin_curves(&plot, of);
+    for (int k = 0; k < of->count; k++) {
+        int known = 0;
+        for (int i = 0; i < of->points; i++) {
+            if (isnan(of->ys[k][i])) continue;
+            xs[known] = of->xs[i];
+            ys[known++] = of->ys[k][i];
         }
-        plot.series = lines[k].name;
-        leat_plot_line(&plot, xs, ys, (int)points, false, classes[k]);
+        plot.series = of->names[k];
+        leat_plot_line(&plot, xs, ys, known, false, classes[k]);
     }
     leat_plot_end(&plot);
     leat_figure_end(page);
 }
 
-static void draw_losses(leat_page *page, const leat_run_metrics *metrics) {
-    static const run_line lines[] = {{"D, real", offsetof(leat_run_point, loss_d_images)},
-                                     {"D, generated", offsetof(leat_run_point, loss_d_fakes)},
-                                     {"G", offsetof(leat_run_point, loss_g)}};
-    draw_curves(page, metrics, "Losses", "binary cross-entropy", lines, 3);
+static bool is_with(const leat_value *a, const leat_value *b) {
+    return a->figure != NULL && b->figure != NULL && strcmp(a->figure, b->figure) == 0;
 }
 
-static void draw_norms(leat_page *page, const leat_run_metrics *metrics) {
-    static const run_line lines[] = {{"D", offsetof(leat_run_point, norm_d)},
-                                     {"G", offsetof(leat_run_point, norm_g)}};
-    draw_curves(page, metrics, "Gradients", "norm of the mean gradient", lines, 2);
+/* The figure that begins with the value `index`: it and the next ones of the same figure. */
+static void draw_figure(leat_page *page, const leat_run_metrics *metrics, int index) {
+    const leat_value *names = metrics->names;
+    run_figure figure = {.title = names[index].figure, .axis = names[index].axis};
+    figure.points = (int)metrics->point_count;
+    for (int i = 0; i < figure.points; i++) figure.xs[i] = (double)metrics->points[i].step;
+    for (int k = index; names[k].name != NULL && figure.count < LINES; k++) {
+        if (!is_with(&names[k], &names[index])) continue;
+        for (int i = 0; i < figure.points; i++)
+            figure.ys[figure.count][i] = metrics->points[i].values[k];
+        figure.names[figure.count++] = names[k].label;
+    }
+    draw_curves(page, metrics, &figure, "fewer than two steps so far");
+}
+
+/* The figures that begin with the values number first .. end - 1; more than LINES with the title of
+ * one are several figures. */
+static void draw_values(leat_page *page, const leat_run_metrics *metrics, int first, int end) {
+    const leat_value *names = metrics->names;
+    for (int i = first; i < end; i++) {
+        int before = 0;
+        for (int k = 0; k < i; k++) before += is_with(&names[k], &names[i]);
+        if (names[i].figure != NULL && before % LINES == 0) draw_figure(page, metrics, i);
+    }
 }
 
 static void draw_seconds(leat_page *page, const leat_run_metrics *metrics) {
-    static const run_line lines[] = {{"seconds per step", offsetof(leat_run_point, seconds)}};
-    draw_curves(page, metrics, "Time", "seconds", lines, 1);
+    run_figure figure = {
+        .title = "Time", .axis = "seconds", .names = {"seconds per step"}, .count = 1};
+    for (int64_t i = 0; i < metrics->point_count; i++) {
+        figure.xs[figure.points] = (double)metrics->points[i].step;
+        figure.ys[0][figure.points++] = metrics->points[i].seconds;
+    }
+    draw_curves(page, metrics, &figure, "fewer than two steps so far");
 }
 
 /* The score over time, between what an untrained generator has and the data itself. */
@@ -134,34 +159,19 @@ static void draw_score(leat_page *page, const run_report *report) {
 
 /* The spread between samples, and that between the images that they should be like. */
 static void draw_spread(leat_page *page, const run_report *report) {
-    static const run_line lines[] = {{"samples", 0}, {"images of the data set", 0}};
-    double xs[POINTS], ys[2][POINTS];
     const leat_run_metrics *metrics = report->metrics;
-    double high = 0;
-    int points = 0;
+    run_figure figure = {.title = "Spread between samples over time",
+                         .axis = "spread",
+                         .names = {"samples", "images of the data set"},
+                         .count = 2};
     for (int64_t i = 0; i < metrics->measurement_count; i++) {
         const leat_run_measurement *of = &metrics->measurements[i];
         if (isnan(of->spread) || isnan(of->spread_data)) continue;
-        xs[points] = (double)of->step;
-        ys[0][points] = of->spread;
-        ys[1][points++] = of->spread_data;
-        high = fmax(high, fmax(of->spread, of->spread_data));
+        figure.xs[figure.points] = (double)of->step;
+        figure.ys[0][figure.points] = of->spread;
+        figure.ys[1][figure.points++] = of->spread_data;
     }
-    if (points < 2) {
-        leat_figure_empty(page, "Spread between samples over time",
-                          "measured fewer than two times so far");
-        return;
-    }
-    leat_plot plot = {.page = page,
-                      .x = {LEAT_UNIT_COUNT, false, 0, (double)metrics->last_step, "step"},
-                      .y = {LEAT_UNIT_NUMBER, false, 0, leat_axis_end(high), "spread"}};
-    leat_figure_begin(page, "Spread between samples over time");
-    begin_curves(page, &plot, lines, 2);
-    leat_plot_line(&plot, xs, ys[0], points, false, classes[0]);
-    plot.series = lines[1].name;
-    leat_plot_line(&plot, xs, ys[1], points, false, classes[1]);
-    leat_plot_end(&plot);
-    leat_figure_end(page);
+    draw_curves(page, metrics, &figure, "measured fewer than two times so far");
 }
 
 /* ---- The page ----------------------------------------------------------------------------- */
@@ -184,14 +194,15 @@ static double median_seconds(const leat_run_metrics *metrics) {
 
 static void put_cards(leat_textbuf *out, const run_report *report) {
     const leat_run_metrics *metrics = report->metrics;
+    leat_train_sum sum;
     leat_textbuf_put(out, "<div class=\"cards\">\n");
     leat_page_card(out, "steps", LEAT_UNIT_COUNT, (double)metrics->last_step);
     leat_page_card(out, "images of the data set", LEAT_UNIT_COUNT, (double)report->facts.images);
     if (metrics->point_count > 0) {
         const leat_run_point *last = &metrics->points[metrics->point_count - 1];
         leat_page_card(out, "seconds per step, median", LEAT_UNIT_NUMBER, median_seconds(metrics));
-        leat_page_card(out, "D loss", LEAT_UNIT_NUMBER, last->loss_d_images + last->loss_d_fakes);
-        leat_page_card(out, "G loss", LEAT_UNIT_NUMBER, last->loss_g);
+        for (int k = 0; leat_train_sum_at(metrics->names, last->values, k, &sum); k++)
+            leat_page_card(out, sum.words, LEAT_UNIT_NUMBER, sum.value);
     }
     if (metrics->measurement_count > 0)
         leat_page_card(out, "score", LEAT_UNIT_NUMBER,
@@ -260,16 +271,17 @@ static void put_checkpoints(leat_textbuf *out, const run_report *report) {
 static void put_page(leat_page *page, const void *user) {
     leat_textbuf *out = page->out;
     const run_report *report = user;
+    const int values = leat_value_count(report->metrics->names);
     leat_page_begin(out, report->facts.path, "leat train");
     leat_textbuf_put(out, "<p class=\"sub\">A run of leat train. The page is updated during "
                           "training; reload it to see progress.</p>\n</header>\n");
     put_warnings(out, report);
     put_cards(out, report);
     leat_textbuf_put(out, "<div class=\"figures\">\n");
-    draw_losses(page, report->metrics);
+    draw_values(page, report->metrics, 0, 1); /* the loss first */
     draw_score(page, report);
     draw_spread(page, report);
-    draw_norms(page, report->metrics);
+    draw_values(page, report->metrics, 1, values);
     draw_seconds(page, report->metrics);
     leat_textbuf_put(out, "</div>\n");
     put_grids(out, report);

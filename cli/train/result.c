@@ -1,5 +1,6 @@
 /* What a training has done, in words and as JSON. */
 #include <math.h>
+#include <string.h>
 
 #include "train/train.h"
 
@@ -28,6 +29,26 @@ void leat_train_json_warnings(leat_json *json, const leat_train_warning *warning
         leat_json_end_object(json);
     }
     leat_json_end_array(json);
+}
+
+/* ---- Values of a step ------------------------------------------------------------------------ */
+
+static bool is_same(const char *a, const char *b) {
+    return a != NULL && b != NULL && strcmp(a, b) == 0;
+}
+
+bool leat_train_sum_at(const leat_value *names, const double *values, int k, leat_train_sum *out) {
+    const int count = leat_value_count(names);
+    for (int i = 0; i < count; i++) {
+        int first = 0;
+        while (first < i && !is_same(names[first].sum, names[i].sum)) first++;
+        if (names[i].sum == NULL || first < i || k-- > 0) continue;
+        *out = (leat_train_sum){.words = names[i].sum};
+        for (int j = i; j < count; j++)
+            if (is_same(names[j].sum, names[i].sum)) out->value += values[j];
+        return true;
+    }
+    return false;
 }
 
 /* ---- The result ----------------------------------------------------------------------------- */

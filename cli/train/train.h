@@ -12,6 +12,14 @@ LEAT_MUST_CHECK leat_code leat_train_report(const char *run, leat_error *err);
 bool leat_train_warned(const leat_train_warning *warnings, int kind, char text[LEAT_WARNING_BYTES]);
 void leat_train_json_warnings(leat_json *json, const leat_train_warning *warnings);
 
+/* The few numbers that stand for a step where there is little space: sums of its values, in the
+ * order of the list (see leat_value.sum). False after the last, k from 0. */
+typedef struct leat_train_sum {
+    const char *words;
+    double value;
+} leat_train_sum;
+bool leat_train_sum_at(const leat_value *names, const double *values, int k, leat_train_sum *out);
+
 /* Reports that a training has failed, and what to do if a disk is full; returns the exit status. */
 int leat_train_fail(leat_cli *cli, const leat_error *err);
 

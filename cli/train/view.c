@@ -34,6 +34,23 @@ static void say_warnings(leat_train_view *view, const leat_train_step *step) {
     }
 }
 
+/* "D loss 1.386, G loss 0.693" */
+static void say_values(leat_cli *cli, const leat_train_step *step) {
+    char text[48] = ""; /* as many as a progress line has place for */
+    leat_train_sum sum;
+    size_t used = 0;
+    for (int k = 0; leat_train_sum_at(step->names, step->values, k, &sum); k++) {
+        const int size = snprintf(text + used, sizeof text - used, "%s%s %.3f", k == 0 ? "" : ", ",
+                                  sum.words, sum.value);
+        if (size < 0 || used + (size_t)size >= sizeof text) {
+            text[used] = 0;
+            break;
+        }
+        used += (size_t)size;
+    }
+    leat_cli_progress_detail(cli, "%s", text);
+}
+
 void leat_train_view_stepped(void *user, const leat_train_step *step) {
     leat_train_view *view = user;
     const int64_t now_ns = leat_cli_clock_ns(), since_ns = now_ns - view->reported_ns;
@@ -41,9 +58,7 @@ void leat_train_view_stepped(void *user, const leat_train_step *step) {
     leat_error err = {0};
     say_export(view);
     say_warnings(view, step);
-    if (step->step > 0)
-        leat_cli_progress_detail(view->cli, "loss of D %.3f, G %.3f",
-                                 step->loss_d_images + step->loss_d_fakes, step->loss_g);
+    if (step->step > 0) say_values(view->cli, step);
     if (step->step < step->steps &&
         (since_ns < every_ns || since_ns < REPORT_PAUSE * view->report_ns))
         return;

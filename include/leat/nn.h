@@ -53,10 +53,19 @@ LEAT_API LEAT_MUST_CHECK leat_code leat_kernels_measure(const char *variant,
 /* What a model computes besides its weights, such as a part of its loss: lists of these name the
  * numbers of a step, in their order, and end with an empty one. */
 typedef struct leat_value {
-    const char *name;  /* in files: "loss_d_images"; NULL ends a list */
-    const char *label; /* in tables and figures: "D, real" */
-    int better;        /* -1 if a lower one is better, 1 if a higher one is, 0 if neither */
+    const char *name;   /* in files: "loss_d_images"; NULL ends a list */
+    const char *label;  /* in tables and figures: "D, real" */
+    int better;         /* -1 if a lower one is better, 1 if a higher one is, 0 if neither */
+    const char *figure; /* the title of the figure it is drawn in: "Losses"; NULL: none */
+    const char *axis;   /* what is on the y axis of that figure: "binary cross-entropy" */
+    const char *sum; /* where only few numbers fit, values with the same words here are added, and
+                        shown by them: "D loss"; NULL: not shown there */
 } leat_value;
+
+/* How many values a list has; NULL has none. */
+LEAT_API int leat_value_count(const leat_value *list);
+/* Of numbers in the order of a list, the one of that name; NaN: the list has no such name. */
+LEAT_API double leat_value_get(const leat_value *list, const double *numbers, const char *name);
 
 /* ---- DCGAN -------------------------------------------------------------------------------- */
 

@@ -69,9 +69,12 @@ typedef struct leat_train_step {
     int64_t step, steps; /* this one, from 1 (0: before the first); the last one */
     int64_t images;      /* used so far, by all steps */
     int64_t epoch;       /* of the last image, from 0 */
-    double loss_d_images, loss_d_fakes, loss_g; /* means over the images of the step */
-    double norm_d, norm_g;                      /* of the mean gradients */
-    double seconds;                             /* of the step */
+    /* What the model computes in a step, such as the parts of its loss, and its numbers, in the
+     * order of the list: means over the images of the step, norms of the mean gradients. NaN before
+     * the first step. */
+    const leat_value *names;
+    double values[LEAT_STEP_VALUES_MAX];
+    double seconds;          /* of the step */
     double score, deviation; /* if samples were made: see leat_run_sample; else NaN */
     /* The same: the spread between samples, and that between the images of the data set: of each
      * value the standard deviation over the images, then the mean of all, on the scale -1 .. 1. */
@@ -80,6 +83,8 @@ typedef struct leat_train_step {
     leat_train_warning warnings[LEAT_TRAIN_WARNINGS]; /* by kind, with this step */
     int64_t memory_peak_bytes;
 } leat_train_step;
+/* The number of that name, such as "loss_g"; NaN: the model has none of that name. */
+LEAT_API double leat_train_step_value(const leat_train_step *step, const char *name);
 
 /* The table below has the range of each value. Texts are not copied, and must outlive the call. */
 typedef struct leat_train_options {
@@ -263,7 +268,8 @@ LEAT_API bool leat_run_grid_at(const leat_run *run, int index, leat_run_grid *ou
  */
 typedef struct leat_run_point {
     int64_t step;
-    double loss_d_images, loss_d_fakes, loss_g, norm_d, norm_g, seconds;
+    double seconds;                      /* NaN: not known */
+    double values[LEAT_STEP_VALUES_MAX]; /* by leat_run_metrics.names; NaN: not known */
 } leat_run_point;
 typedef struct leat_run_measurement {
     int64_t step;
@@ -271,6 +277,7 @@ typedef struct leat_run_measurement {
 } leat_run_measurement;
 typedef struct leat_run_metrics {
     int64_t last_step;
+    const leat_value *names; /* of the model's values in a step */
     leat_run_point *points;
     int64_t point_count;
     leat_run_measurement *measurements;

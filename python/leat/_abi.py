@@ -46,6 +46,14 @@ class Measurement(c.Structure):
     ]
 
 
+class Value(c.Structure):
+    """leat_value"""
+    _fields_ = [
+        ("name", c.c_char_p), ("label", c.c_char_p), ("better", c.c_int), ("figure", c.c_char_p),
+        ("axis", c.c_char_p), ("sum", c.c_char_p),
+    ]
+
+
 class TrainWarning(c.Structure):
     """leat_train_warning"""
     _fields_ = [
@@ -74,9 +82,7 @@ class RunCheckpoint(c.Structure):
 class RunPoint(c.Structure):
     """leat_run_point"""
     _fields_ = [
-        ("step", c.c_int64), ("loss_d_images", c.c_double), ("loss_d_fakes", c.c_double),
-        ("loss_g", c.c_double), ("norm_d", c.c_double), ("norm_g", c.c_double),
-        ("seconds", c.c_double),
+        ("step", c.c_int64), ("seconds", c.c_double), ("values", c.c_double * 16),
     ]
 
 
@@ -91,9 +97,9 @@ class RunMeasurement(c.Structure):
 class RunMetrics(c.Structure):
     """leat_run_metrics"""
     _fields_ = [
-        ("last_step", c.c_int64), ("points", c.POINTER(RunPoint)), ("point_count", c.c_int64),
-        ("measurements", c.POINTER(RunMeasurement)), ("measurement_count", c.c_int64),
-        ("warnings", TrainWarning * 2),
+        ("last_step", c.c_int64), ("names", c.POINTER(Value)), ("points", c.POINTER(RunPoint)),
+        ("point_count", c.c_int64), ("measurements", c.POINTER(RunMeasurement)),
+        ("measurement_count", c.c_int64), ("warnings", TrainWarning * 2),
     ]
 
 

@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import codecs
+import collections.abc
 import ctypes as c
 import errno
 import json
@@ -36,20 +37,31 @@ class Checkpoint(NamedTuple):
 
 
 class Metrics(NamedTuple):
-    """Arrays of the steps of a run, and of the steps after which samples were scored."""
-    step: npt.NDArray[np.int64]             #: [steps]
-    loss_d_images: npt.NDArray[np.float64]  #: [steps] of the discriminator on images
-    loss_d_fakes: npt.NDArray[np.float64]   #: [steps] and on generated ones
-    loss_g: npt.NDArray[np.float64]         #: [steps] of the generator
-    norm_d: npt.NDArray[np.float64]         #: [steps] of the mean gradients
-    norm_g: npt.NDArray[np.float64]         #: [steps]
-    seconds: npt.NDArray[np.float64]        #: [steps] computing time
+    """Arrays of the steps of a run, and of the steps after which samples were scored.
+
+    What a model computes in a step is in `values` by name, and is an attribute, too: of a DCGAN
+    loss_d_images, loss_d_fakes and loss_g, the losses of the discriminator on images and on
+    generated ones, and of the generator; norm_d and norm_g, the norms of their mean gradients.
+    """
+    step: npt.NDArray[np.int64]                         #: [steps]
+    seconds: npt.NDArray[np.float64]                    #: [steps] computing time
+    values: collections.abc.Mapping[str, npt.NDArray[np.float64]]  #: of [steps]; NaN: not known
     score_step: npt.NDArray[np.int64]       #: [scores]
     score: npt.NDArray[np.float64]          #: [scores] distance of generated images from the data
     deviation: npt.NDArray[np.float64]      #: [scores] of generated values
     spread: npt.NDArray[np.float64]         #: [scores] between samples; NaN: not measured
     spread_data: npt.NDArray[np.float64]    #: [scores] between the images of the data set
     warnings: tuple[str, ...]               #: of what went wrong: a sentence each
+
+    def __getattr__(self, name: str) -> npt.NDArray[np.float64]:
+        try:
+            return self.values[name]
+        except KeyError:
+            names = ", ".join(self.values)
+            raise AttributeError(f"no metric {name!r}; there are {names}") from None
+
+    def __dir__(self) -> list[str]:
+        return [*object.__dir__(self), *self.values]
 
 
 class _Handle(c.c_void_p):
@@ -122,13 +134,15 @@ class Run:
         call(lib.leat_run_metrics_load, c.byref(pointer), self._pointer, integer("most", most))
         try:
             found = pointer.contents
+            names = _names(found.names)
             points = copy_of(found.points, found.point_count, np.dtype(_abi.RunPoint))
             scores = copy_of(found.measurements, found.measurement_count,
                              np.dtype(_abi.RunMeasurement))
             warnings = _sentences(found.warnings)
         finally:
             lib.leat_run_metrics_destroy(pointer)
-        return Metrics(**{name: points[name].copy() for name in points.dtype.names or ()},
+        return Metrics(points["step"].copy(), points["seconds"].copy(),
+                       {name: points["values"][:, i].copy() for i, name in enumerate(names)},
                        score_step=scores["step"].copy(), score=scores["score"].copy(),
                        deviation=scores["deviation"].copy(), spread=scores["spread"].copy(),
                        spread_data=scores["spread_data"].copy(), warnings=warnings)
@@ -179,6 +193,14 @@ def _sentences(warnings: c.Array[_abi.TrainWarning]) -> tuple[str, ...]:
     text = (c.c_char * _abi.WARNING_BYTES)()
     return tuple(lib.leat_train_warning_text(kind, warning, text).decode("ascii")
                  for kind, warning in enumerate(warnings) if warning.step > 0)
+
+
+def _names(values: Any) -> list[str]:
+    """Of a list of leat_value."""
+    names: list[str] = []
+    while values[len(names)].name is not None:
+        names.append(values[len(names)].name.decode("ascii"))
+    return names
 
 
 def _shows_progress() -> bool:

@@ -7,6 +7,10 @@
 #include "base/lines.h"
 #include "base/mem.h"
 
+double leat_train_step_value(const leat_train_step *step, const char *name) {
+    return leat_value_get(step->names, step->values, name);
+}
+
 /* ---- Written -------------------------------------------------------------------------------- */
 
 static leat_code append(leat_metrics *metrics, leat_json *json, leat_error *err) {
@@ -27,11 +31,8 @@ leat_code leat_metrics_step(leat_metrics *metrics, const leat_train_step *step, 
     leat_json_begin_object(json);
     leat_json_member_int(json, "step", step->step);
     if (step->step > 0) {
-        leat_json_member_double(json, "loss_d_images", step->loss_d_images);
-        leat_json_member_double(json, "loss_d_fakes", step->loss_d_fakes);
-        leat_json_member_double(json, "loss_g", step->loss_g);
-        leat_json_member_double(json, "norm_d", step->norm_d);
-        leat_json_member_double(json, "norm_g", step->norm_g);
+        for (int i = 0; i < leat_value_count(step->names); i++)
+            leat_json_member_double(json, step->names[i].name, step->values[i]);
         leat_json_member_double(json, "rate", rate);
         leat_json_member_double(json, "seconds", step->seconds);
     }
@@ -42,8 +43,7 @@ leat_code leat_metrics_step(leat_metrics *metrics, const leat_train_step *step, 
     leat_json_member_known(json, "spread_data", step->spread_data);
     leat_json_end_object(json);
     LEAT_TRY(append(metrics, json, err));
-    leat_watch_loss(&metrics->watch, step->step, step->loss_d_images + step->loss_d_fakes);
-    leat_watch_spread(&metrics->watch, step->step, step->spread, step->spread_data);
+    leat_watch_step(&metrics->watch, step);
     metrics->spread = step->spread;
     metrics->spread_data = step->spread_data;
     return LEAT_OK;
@@ -69,28 +69,31 @@ leat_code leat_metrics_sync(leat_metrics *metrics, leat_error *err) {
 
 /* ---- Opened --------------------------------------------------------------------------------- */
 
-double leat_metrics_number(const json_t *line, const char *key) {
+static double number_of(const json_t *line, const char *key) {
     const json_t *value = json_object_get(line, key);
     return json_is_number(value) ? json_number_value(value) : NAN;
 }
 
-int64_t leat_metrics_watch(leat_watch *watch, const json_t *line) {
-    int64_t step = -1;
+bool leat_metrics_parse(const json_t *line, leat_train_step *step) {
     if (json_object_get(line, "epoch") != NULL ||
-        leat_json_get_int(line, "step", 0, INT64_MAX, &step, "metrics", NULL) != LEAT_OK)
-        return -1;
-    leat_watch_loss(watch, step,
-                    leat_metrics_number(line, "loss_d_images") +
-                        leat_metrics_number(line, "loss_d_fakes"));
-    leat_watch_spread(watch, step, leat_metrics_number(line, "spread"),
-                      leat_metrics_number(line, "spread_data"));
-    return step;
+        leat_json_get_int(line, "step", 0, INT64_MAX, &step->step, "metrics", NULL) != LEAT_OK)
+        return false;
+    for (int i = 0; i < leat_value_count(step->names); i++)
+        step->values[i] = number_of(line, step->names[i].name);
+    step->seconds = number_of(line, "seconds");
+    step->score = number_of(line, "score");
+    step->deviation = number_of(line, "deviation");
+    step->spread = number_of(line, "spread");
+    step->spread_data = number_of(line, "spread_data");
+    return true;
 }
 
 static void keep(leat_metrics *metrics, const json_t *line) {
-    if (leat_metrics_watch(&metrics->watch, line) < 0) return;
-    metrics->spread = leat_metrics_number(line, "spread");
-    metrics->spread_data = leat_metrics_number(line, "spread_data");
+    leat_train_step step = {.names = metrics->names};
+    if (!leat_metrics_parse(line, &step)) return;
+    leat_watch_step(&metrics->watch, &step);
+    metrics->spread = step.spread;
+    metrics->spread_data = step.spread_data;
 }
 
 /* The step of a line; -1: it is not one of ours, such as the beginning of one, or zeros that a
@@ -139,12 +142,13 @@ static leat_code ends_line(leat_file *file, int64_t end, bool *out, leat_error *
     return LEAT_OK;
 }
 
-leat_code leat_metrics_open(leat_metrics *metrics, const char *path, int64_t step,
-                            leat_error *err) {
+leat_code leat_metrics_open(leat_metrics *metrics, const leat_value *names, const char *path,
+                            int64_t step, leat_error *err) {
     leat_path_facts facts;
     int64_t end = 0;
     bool whole = true;
-    *metrics = (leat_metrics){.spread = NAN, .spread_data = NAN};
+    LEAT_ASSERT(leat_value_count(names) <= LEAT_STEP_VALUES_MAX);
+    *metrics = (leat_metrics){.names = names, .spread = NAN, .spread_data = NAN};
     LEAT_TRY(leat_path_stat(path, &facts, err));
     if (facts.kind == LEAT_PATH_NONE)
         return leat_file_open(&metrics->file, path, LEAT_FILE_NEW, err);

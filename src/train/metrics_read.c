@@ -20,24 +20,23 @@ typedef struct curve {
 
 static void add_to(leat_run_point *to, const leat_run_point *more, double share) {
     to->step = more->step;
-    to->loss_d_images += (more->loss_d_images - to->loss_d_images) * share;
-    to->loss_d_fakes += (more->loss_d_fakes - to->loss_d_fakes) * share;
-    to->loss_g += (more->loss_g - to->loss_g) * share;
-    to->norm_d += (more->norm_d - to->norm_d) * share;
-    to->norm_g += (more->norm_g - to->norm_g) * share;
     to->seconds += (more->seconds - to->seconds) * share;
+    for (int i = 0; i < LEAT_STEP_VALUES_MAX; i++)
+        to->values[i] += (more->values[i] - to->values[i]) * share;
 }
 
-static void add_step(curve *self, const json_t *line, int64_t step) {
+/* A line of measurements alone, as before the first step, has neither seconds nor values. */
+static bool is_point(const leat_train_step *step) {
+    bool is = !isnan(step->seconds);
+    for (int i = 0; i < leat_value_count(step->names); i++) is = is || !isnan(step->values[i]);
+    return is;
+}
+
+static void add_step(curve *self, const leat_train_step *step) {
     leat_run_metrics *out = self->out;
-    const leat_run_point point = {.step = step,
-                                  .loss_d_images = leat_metrics_number(line, "loss_d_images"),
-                                  .loss_d_fakes = leat_metrics_number(line, "loss_d_fakes"),
-                                  .loss_g = leat_metrics_number(line, "loss_g"),
-                                  .norm_d = leat_metrics_number(line, "norm_d"),
-                                  .norm_g = leat_metrics_number(line, "norm_g"),
-                                  .seconds = leat_metrics_number(line, "seconds")};
-    if (isnan(point.loss_g)) return;
+    leat_run_point point = {.step = step->step, .seconds = step->seconds};
+    if (!is_point(step)) return;
+    memcpy(point.values, step->values, sizeof point.values);
     if (out->point_count > 0 && self->in_last < self->span) {
         self->in_last++;
         add_to(&out->points[out->point_count - 1], &point, 1.0 / (double)self->in_last);
@@ -55,13 +54,13 @@ static void add_step(curve *self, const json_t *line, int64_t step) {
     self->in_last = 1;
 }
 
-static void add_measurement(curve *self, const json_t *line, int64_t step) {
+static void add_measurement(curve *self, const leat_train_step *step) {
     leat_run_metrics *out = self->out;
-    const leat_run_measurement of = {.step = step,
-                                     .score = leat_metrics_number(line, "score"),
-                                     .deviation = leat_metrics_number(line, "deviation"),
-                                     .spread = leat_metrics_number(line, "spread"),
-                                     .spread_data = leat_metrics_number(line, "spread_data")};
+    const leat_run_measurement of = {.step = step->step,
+                                     .score = step->score,
+                                     .deviation = step->deviation,
+                                     .spread = step->spread,
+                                     .spread_data = step->spread_data};
     if (isnan(of.score) && isnan(of.deviation)) return;
     if (self->seen++ % self->every != 0) return;
     if (out->measurement_count == self->most) {
@@ -79,11 +78,12 @@ static leat_code add_line(curve *self, const leat_line *text, leat_error *err) {
     leat_code code = leat_json_parse(text->data, text->size_bytes, "metrics", &line, &why);
     if (code == LEAT_ERR_MEMORY) return leat_error_copy(err, &why);
     if (code != LEAT_OK) return LEAT_OK; /* not one of ours, or the last one, half written */
-    const int64_t step = leat_metrics_watch(&self->watch, line);
-    if (step >= 0) {
-        add_step(self, line, step);
-        add_measurement(self, line, step);
-        if (step > self->out->last_step) self->out->last_step = step;
+    leat_train_step step = {.names = self->out->names};
+    if (leat_metrics_parse(line, &step)) {
+        leat_watch_step(&self->watch, &step);
+        add_step(self, &step);
+        add_measurement(self, &step);
+        if (step.step > self->out->last_step) self->out->last_step = step.step;
     }
     json_decref(line);
     return LEAT_OK;
@@ -104,35 +104,43 @@ static leat_code read_all(curve *self, const char *path, leat_error *err) {
     return code;
 }
 
-static leat_code fill(leat_run_metrics *out, const leat_run *run, int64_t most, leat_error *err) {
+static leat_code fill(leat_run_metrics *out, const char *path, int64_t most, leat_error *err) {
     curve self = {.out = out, .most = most / 2 * 2, .span = 1, .every = 1};
-    char path[LEAT_PATH_BYTES];
     leat_path_facts facts;
     LEAT_TRY(LEAT_NEW(&out->points, self.most, err));
     LEAT_TRY(LEAT_NEW(&out->measurements, self.most, err));
-    LEAT_TRY(leat_run_folder_join(&run->folder, LEAT_RUN_METRICS, path, err));
     LEAT_TRY(leat_path_stat(path, &facts, err));
     if (facts.kind != LEAT_PATH_NONE) LEAT_TRY(read_all(&self, path, err));
     memcpy(out->warnings, self.watch.warnings, sizeof out->warnings);
     return LEAT_OK;
 }
 
-leat_code leat_run_metrics_load(leat_run_metrics **out, const leat_run *run, int64_t most,
-                                leat_error *err) {
+leat_code leat_metrics_read(leat_run_metrics **out, const leat_value *names, const char *path,
+                            int64_t most, leat_error *err) {
     leat_run_metrics *metrics = NULL;
+    LEAT_ASSERT(leat_value_count(names) <= LEAT_STEP_VALUES_MAX);
     *out = NULL;
     if (most < 2 || most > 1 << 24)
         return leat_fail(err, LEAT_ERR_OPTION,
                          "the number of points must be between 2 and 2^24, not %lld",
                          (long long)most);
     LEAT_TRY(LEAT_NEW(&metrics, 1, err));
-    leat_code code = fill(metrics, run, most, err);
+    metrics->names = names;
+    leat_code code = fill(metrics, path, most, err);
     if (code != LEAT_OK) {
         leat_run_metrics_destroy(metrics);
         return code;
     }
     *out = metrics;
     return LEAT_OK;
+}
+
+leat_code leat_run_metrics_load(leat_run_metrics **out, const leat_run *run, int64_t most,
+                                leat_error *err) {
+    char path[LEAT_PATH_BYTES];
+    *out = NULL;
+    LEAT_TRY(leat_run_folder_join(&run->folder, LEAT_RUN_METRICS, path, err));
+    return leat_metrics_read(out, leat_model_values(), path, most, err);
 }
 
 void leat_run_metrics_destroy(leat_run_metrics *metrics) {

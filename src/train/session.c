@@ -212,7 +212,7 @@ leat_code leat_session_open(leat_session *session, const char *run, leat_error *
                                       session->options, &session->ticker, err));
     LEAT_TRY(leat_run_folder_join(&session->folder, LEAT_RUN_METRICS, path, err));
     const int64_t kept = session->saved_step < 0 ? -1 : session->saved_step;
-    return leat_metrics_open(&session->metrics, path, kept, err);
+    return leat_metrics_open(&session->metrics, leat_model_values(), path, kept, err);
 }
 
 /* ---- After a step --------------------------------------------------------------------------- */
@@ -297,13 +297,10 @@ leat_code leat_session_stepped(leat_session *session, const leat_step_numbers *n
         .step = done,
         .steps = session->steps,
         .images = leat_plan_position(&session->plan, done, 0),
-        .loss_d_images = numbers->sums[0] / numbers->weight,
-        .loss_d_fakes = numbers->sums[1] / numbers->weight,
-        .loss_g = numbers->sums[2] / numbers->weight,
-        .norm_d = numbers->norms[0],
-        .norm_g = numbers->norms[1],
+        .names = leat_model_values(),
         .seconds = seconds,
     };
+    leat_step_values(numbers, step.values);
     step.epoch = (step.images - 1) / session->plan.samples;
     session->train_seconds += seconds;
     LEAT_TRY(measure(session, &step, err));
@@ -322,7 +319,8 @@ leat_code leat_session_start(leat_session *session, leat_error *err) {
     session->saved_ns = session->epoch_ns = leat_clock_ns();
     session->result->first_step = session->result->last_step = step;
     if (session->saved_step >= 0 || session->options->sample_every == 0) return LEAT_OK;
-    leat_train_step untrained = {.steps = session->steps};
+    leat_train_step untrained = {.steps = session->steps, .names = leat_model_values()};
+    for (int i = 0; i < LEAT_STEP_VALUES_MAX; i++) untrained.values[i] = NAN;
     LEAT_TRY(measure(session, &untrained, err));
     session->result->score_untrained = untrained.score;
     return tell(session, &untrained, err);

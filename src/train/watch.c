@@ -36,6 +36,13 @@ void leat_watch_spread(leat_watch *watch, int64_t step, double spread, double sp
             step >= LEAT_WARNING_ALIKE_STEPS && watch->spreads[LAST] <= watch->spreads[0]);
 }
 
+void leat_watch_step(leat_watch *watch, const leat_train_step *step) {
+    const double loss_d =
+        leat_train_step_value(step, "loss_d_images") + leat_train_step_value(step, "loss_d_fakes");
+    leat_watch_loss(watch, step->step, loss_d);
+    leat_watch_spread(watch, step->step, step->spread, step->spread_data);
+}
+
 const char *leat_train_warning_name(leat_train_warning_kind kind) {
     return kind == LEAT_WARNING_ALIKE ? "alike" : "won";
 }

@@ -16,6 +16,9 @@ typedef struct leat_watch {
     double spreads[LEAT_WARNING_ALIKE_MEASUREMENTS]; /* the last ones */
 } leat_watch;
 
+/* All that a step warns of: its numbers by name; those that its model has not are not counted. */
+void leat_watch_step(leat_watch *watch, const leat_train_step *step);
+
 /* D's loss in a step: on images and on fakes. */
 void leat_watch_loss(leat_watch *watch, int64_t step, double loss_d);
 /* The spread between samples and that between the data's images, after a step. NaN is not counted,

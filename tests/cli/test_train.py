@@ -160,6 +160,19 @@ class Train(Training):
         self.assertNotRegex(page, r'(?:src|href)="(?!data:|#)')
         self.assertIn("data:image/png;base64,", page)
         self.assertIn(training["run"][:16], page)
+        figures = [(text.split("<")[0], re.findall(r'"key line[^>]*></span>([^<]*\w)', text))
+                   for text in re.split("<h3>(?!step)", page.split("<h2>")[0])[1:]]
+        self.assertEqual(figures, [
+            ("Losses", ["D, real", "D, generated", "G"]),
+            ("Score over time", ["generated images, now", "half of the images against the other "
+                                 "half"]),
+            ("Spread between samples over time", ["samples", "images of the data set"]),
+            ("Gradients", ["D", "G"]), ("Time", ["seconds per step"])])
+        cards = dict(re.findall(r'"card"><span>([^<]*)</span><b>([^<]*)</b>', page))
+        last = [line for line in lines if "loss_g" in line][-1]
+        self.assertAlmostEqual(float(cards["D loss"]), last["loss_d_images"] + last["loss_d_fakes"],
+                               places=3)
+        self.assertAlmostEqual(float(cards["G loss"]), last["loss_g"], places=3)
 
     def test_threads_kernels_and_configuration_change_nothing(self):
         states = set()

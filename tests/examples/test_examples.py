@@ -199,7 +199,7 @@ class Examples(unittest.TestCase):
 
     def test_train(self):
         text = self.run_in("./train", "faces", "run", "3")
-        self.assertIn("step 3 of 3: ", text)
+        self.assertRegex(text, r"step 3 of 3: loss of D \d\.\d{4}, of G \d\.\d{4}\n")
         self.assertIn("grid.png shows 64 images of step 3", text)
         self.run_in("./train", "faces", "run", "4")
         said = json.loads(self.leat("train", "dcgan", "faces", "-o", "same", "--width", "16",

@@ -75,7 +75,7 @@ class Train(unittest.TestCase):
         self.addCleanup(signal.signal, signal.SIGINT, before)
         with subprocess.Popen([sys.executable, "-c", code], stderr=subprocess.PIPE) as process:
             until, shown = time.monotonic() + 120, b""
-            while b"loss of D" not in shown:  # of the progress line: it has taken a step
+            while b"D loss" not in shown:  # of the progress line: it has taken a step
                 said = select.select([process.stderr], [], [],
                                      max(0, until - time.monotonic()))[0] and \
                     os.read(process.stderr.fileno(), 4096)
@@ -113,6 +113,15 @@ class OpenedRun(unittest.TestCase):
         self.assertEqual(found.step.tolist(), list(range(1, 11)))
         for name in ("loss_d_images", "loss_d_fakes", "loss_g", "norm_d", "norm_g"):
             self.assertEqual(getattr(found, name).tolist(), [line[name] for line in steps])
+            self.assertIs(getattr(found, name), found.values[name])
+            self.assertIn(name, dir(found))
+        self.assertEqual(list(found.values), ["loss_d_images", "loss_d_fakes", "loss_g", "norm_d",
+                                              "norm_g"])
+        self.assertEqual(found.seconds.tolist(), [line["seconds"] for line in steps])
+        with self.assertRaisesRegex(AttributeError, "no metric 'loss'; there are loss_d_images, "):
+            found.loss
+        again = pickle.loads(pickle.dumps(found))
+        self.assertEqual(again.loss_g.tolist(), found.loss_g.tolist())
         self.assertEqual(found.score_step.tolist(), [0, 5, 10])
         self.assertTrue(np.isfinite(found.score).all())
         for name in ("score", "deviation", "spread", "spread_data"):

@@ -133,8 +133,9 @@ enum { STEPS = 640, STEPS_A_GRID = 40 };
 /* A run that goes wrong in both ways, and recovers in one. */
 static leat_train_step step_of(int64_t number) {
     leat_train_step step = {.step = number, .steps = STEPS, .images = 8 * number};
-    step.loss_d_images = number > 150 && number < 420 ? 1e-5 / 3 : 0.3;
-    step.loss_d_fakes = step.loss_d_images / 7;
+    step.names = leat_model_values();
+    step.values[0] = number > 150 && number < 420 ? 1e-5 / 3 : 0.3;
+    step.values[1] = step.values[0] / 7;
     step.score = step.deviation = step.spread = step.spread_data = NAN;
     if (number % STEPS_A_GRID != 0) return step;
     step.spread = number < 320 ? 0.3 : 0.02 + 1e-5 * (double)(number % 7);
@@ -155,7 +156,7 @@ static void interrupted_runs_warn_at_the_same_steps(void **state) {
     const char *path = train_path("lines.jsonl");
     leat_metrics metrics;
     (void)state;
-    assert_ok(leat_metrics_open(&metrics, path, -1, err));
+    assert_ok(leat_metrics_open(&metrics, leat_model_values(), path, -1, err));
     write_lines(&metrics, 0, STEPS);
     const leat_watch whole = metrics.watch;
     leat_metrics_close(&metrics);
@@ -164,7 +165,7 @@ static void interrupted_runs_warn_at_the_same_steps(void **state) {
     assert_int_equal(whole.warnings[LEAT_WARNING_ALIKE].step, 400);
     /* as if it had been interrupted after each of these steps, and had gone on from each */
     for (int64_t kept = STEPS; kept >= 0; kept -= 37) {
-        assert_ok(leat_metrics_open(&metrics, path, kept, err));
+        assert_ok(leat_metrics_open(&metrics, leat_model_values(), path, kept, err));
         const leat_train_step last = step_of(kept);
         assert_true(metrics.spread == last.spread || isnan(last.spread));
         write_lines(&metrics, kept + 1, STEPS);
@@ -185,7 +186,7 @@ static void later_lines_are_copied(void **state) {
     (void)state;
     assert_ok(leat_metrics_copy_later(path, 3, to, &any, err)); /* there is no file */
     assert_false(any);
-    assert_ok(leat_metrics_open(&metrics, path, -1, err));
+    assert_ok(leat_metrics_open(&metrics, leat_model_values(), path, -1, err));
     write_lines(&metrics, 0, 120);
     leat_metrics_close(&metrics);
     char *all = train_read(path, &sizes[0]);
@@ -196,7 +197,7 @@ static void later_lines_are_copied(void **state) {
     assert_true(any);
     assert_ok(leat_metrics_copy_later(path, 50, to, &any, err));
     assert_true(any);
-    assert_ok(leat_metrics_open(&metrics, path, 50, err));
+    assert_ok(leat_metrics_open(&metrics, leat_model_values(), path, 50, err));
     leat_metrics_close(&metrics);
     char *later = train_read(to, &sizes[1]), *kept = train_read(path, &sizes[2]);
     assert_int_equal(sizes[1] + sizes[2], sizes[0]);
