@@ -217,7 +217,7 @@ class Windows(unittest.TestCase):
                      lambda i: (i * i % 13 + 800, 1) if i % 3 == 0 else (i % 7 + 1, 0)),
             "rest": ("identifiers of labelled frames</span>", True,
                      lambda i: (i // 50 % 2 * 4 + i % 4 + 1, i // 50 % 2)),
-            "some": ("identifier of the first labelled frame", False, lambda i: (i % 7 + 1, int(i % 7 < 3)))}
+            "some": ("of the first labelled frame, or in windows", False, lambda i: (i % 7 + 1, int(i % 7 < 3)))}
         for name, (words, all_known, attack) in attacks.items():
             with self.subTest(name):
                 write_log(f"{name}/train_a/a.csv", [
