@@ -310,15 +310,59 @@ static void put_identifiers(leat_textbuf *out, const leat_can_summary *s,
 typedef struct feature {
     const char *name;
     const leat_can_feature_facts *of;
-    double center, scale, reach; /* reach: the farthest scaled value of all features */
+    double center, scale;
 } feature;
 
-enum { RANGE = 200 };
+enum { RANGE = 200, TICKS_MAX = 64, HIGH = 14 }; /* pixels */
+#define CHAR_WIDTH 6.2                           /* of a label's 11 px type, on the wide side */
 
-/* Pixels; steps grow outwards, so that outliers do not flatten all other ranges. */
-static double range_x(const feature *at, double value) {
-    double scaled = (value - at->center) / at->scale;
-    return RANGE / 2.0 * (1 + asinh(scaled) / asinh(at->reach));
+/* The axis of all ranges: scaled values, from -reach, the farthest of all features, to reach. Steps
+ * grow outwards, so that outliers do not flatten all other ranges. */
+typedef struct scaled_axis {
+    double reach;
+    double tick[TICKS_MAX]; /* with a label */
+    int tick_count;
+} scaled_axis;
+
+static double scaled_x(const scaled_axis *axis, double scaled) {
+    return RANGE / 2.0 * (1 + asinh(scaled) / asinh(axis->reach));
+}
+
+/* Where a label begins that is in the middle of its tick, but within the axis. */
+static double label_x(const scaled_axis *axis, double value, double *width) {
+    char text[32];
+    snprintf(text, sizeof text, "%g", value);
+    *width = (double)strlen(text) * CHAR_WIDTH;
+    double x = scaled_x(axis, value) - *width / 2;
+    return x < 0 ? 0 : x + *width > RANGE ? RANGE - *width : x;
+}
+
+/* 0, 1, 10, 100, ... as far as the axis goes and labels do not touch, and the same below 0. */
+static void choose_ticks(scaled_axis *axis) {
+    double width, end = label_x(axis, 0, &width);
+    end += width;
+    axis->tick[axis->tick_count++] = 0;
+    for (double value = 1; value <= axis->reach && axis->tick_count + 2 <= TICKS_MAX; value *= 10) {
+        double begin = label_x(axis, value, &width);
+        /* those below 0 are wider by their sign */
+        if (begin - CHAR_WIDTH / 2 < end + 4) continue;
+        end = begin + width + CHAR_WIDTH / 2;
+        axis->tick[axis->tick_count++] = value;
+        axis->tick[axis->tick_count++] = -value;
+    }
+}
+
+static void put_axis(leat_textbuf *out, const scaled_axis *axis) {
+    leat_textbuf_printf(out,
+                        "<svg viewBox=\"0 0 %d %d\" role=\"img\" aria-label=\"scaled values\" "
+                        "style=\"width:%dpx\">",
+                        RANGE, HIGH, RANGE);
+    for (int i = 0; i < axis->tick_count; i++) {
+        double width, x = label_x(axis, axis->tick[i], &width);
+        leat_textbuf_printf(out, "<text x=\"%.1f\" y=\"11\" class=\"mid\">%g</text>", x + width / 2,
+                            axis->tick[i]);
+    }
+    leat_textbuf_put(out, "</svg>");
 }
 
 static double farthest(const leat_can_feature_facts *of, const double *center, const double *scale,
@@ -331,32 +375,38 @@ static double farthest(const leat_can_feature_facts *of, const double *center, c
     return reach;
 }
 
-static void put_feature(leat_textbuf *out, const feature *at) {
-    double low = range_x(at, at->of->min), high = range_x(at, at->of->max);
+static void put_feature(leat_textbuf *out, const scaled_axis *axis, const feature *at) {
+    double least = (at->of->min - at->center) / at->scale;
+    double most = (at->of->max - at->center) / at->scale;
+    double low = scaled_x(axis, least), high = scaled_x(axis, most);
     leat_textbuf_printf(out,
                         "<tr><td class=\"mono\">%s</td><td>%.5g</td><td>%.5g</td><td>%.5g</td>",
                         at->name, at->of->min, at->of->mean, at->of->max);
     leat_page_cell(out, LEAT_UNIT_SHARE, at->of->zeros);
     leat_textbuf_printf(out,
-                        "<td class=\"text\"><svg viewBox=\"0 0 %d 14\" role=\"img\" "
-                        "aria-label=\"range, scaled\" style=\"width:%dpx\">"
-                        "<path class=\"base\" d=\"M%d 0V14\"/>"
+                        "<td class=\"text\"><svg viewBox=\"0 0 %d %d\" role=\"img\" "
+                        "aria-label=\"range, scaled\" style=\"width:%dpx\">",
+                        RANGE, HIGH, RANGE);
+    for (int i = 0; i < axis->tick_count; i++)
+        leat_textbuf_printf(out, "<path class=\"%s\" d=\"M%.1f 0V%d\"/>", i == 0 ? "base" : "grid",
+                            scaled_x(axis, axis->tick[i]), HIGH);
+    leat_textbuf_printf(out,
                         "<rect class=\"bar\" x=\"%.1f\" y=\"4\" width=\"%.1f\" height=\"6\"><title>"
                         "%.3g to %.3g, scaled</title></rect></svg></td></tr>\n",
-                        RANGE, RANGE, RANGE / 2, low, fmax(high - low, 1),
-                        (at->of->min - at->center) / at->scale,
-                        (at->of->max - at->center) / at->scale);
+                        low, fmax(high - low, 1), least, most);
 }
 
 static void put_features(leat_textbuf *out, const leat_can_summary *s,
                          const leat_can_cache *cache) {
     leat_can_scaler_facts scaler;
+    scaled_axis axis = {.reach = 1};
     char a[LEAT_WORDS_BYTES], b[LEAT_WORDS_BYTES];
     leat_can_cache_get_scaler(cache, &scaler);
     if (s->splits[0].read_graphs == 0) return;
-    double reach = farthest(s->x, scaler.x_center, scaler.x_scale, LEAT_NODE_FEATURES, 1);
-    reach =
-        farthest(s->edge_attr, scaler.edge_center, scaler.edge_scale, LEAT_EDGE_FEATURES, reach);
+    axis.reach = farthest(s->x, scaler.x_center, scaler.x_scale, LEAT_NODE_FEATURES, axis.reach);
+    axis.reach = farthest(s->edge_attr, scaler.edge_center, scaler.edge_scale, LEAT_EDGE_FEATURES,
+                          axis.reach);
+    choose_ticks(&axis);
     leat_textbuf_put(out, "<h2>Features of train</h2>\n<p class=\"note\">Unscaled, ");
     if (s->read_graphs == s->graphs) leat_textbuf_put(out, "from every graph. ");
     else
@@ -364,20 +414,23 @@ static void put_features(leat_textbuf *out, const leat_can_summary *s,
                             leat_words_count(a, s->read_graphs), leat_words_count(b, s->graphs));
     leat_textbuf_put(out, "The bar is the range after scaling (");
     leat_html_text(out, scaler.strategy);
-    leat_textbuf_printf(out,
-                        "), around the scaler's center; its ends are %.3g times the scale away, "
-                        "steps grow outwards.</p>\n<div class=\"panel scroll\"><table>\n<thead><tr>"
-                        "<th>feature</th><th>min</th><th>mean</th><th>max</th><th>zeros</th>"
-                        "<th class=\"text\">range, scaled</th></tr></thead>\n<tbody>\n",
-                        reach);
+    leat_textbuf_put(out,
+                     "), around the scaler's center, on an axis whose steps grow outwards: 1 is "
+                     "a value that is the scale away.</p>\n<div class=\"panel scroll\"><table>"
+                     "\n<thead><tr><th>feature</th><th>min</th><th>mean</th><th>max</th>"
+                     "<th>zeros</th><th class=\"text\">range, scaled");
+    put_axis(out, &axis);
+    leat_textbuf_put(out, "</th></tr></thead>\n<tbody>\n");
     for (int i = 0; i < LEAT_NODE_FEATURES; i++)
-        put_feature(out, &(feature){leat_node_feature_name(i), &s->x[i], scaler.x_center[i],
-                                    scaler.x_scale[i], reach});
+        put_feature(
+            out, &axis,
+            &(feature){leat_node_feature_name(i), &s->x[i], scaler.x_center[i], scaler.x_scale[i]});
     leat_textbuf_put(out, "<tr class=\"sum\"><td>of edges</td><td></td><td></td><td></td><td></td>"
                           "<td></td></tr>\n");
     for (int i = 0; i < LEAT_EDGE_FEATURES; i++)
-        put_feature(out, &(feature){leat_edge_feature_name(i), &s->edge_attr[i],
-                                    scaler.edge_center[i], scaler.edge_scale[i], reach});
+        put_feature(out, &axis,
+                    &(feature){leat_edge_feature_name(i), &s->edge_attr[i], scaler.edge_center[i],
+                               scaler.edge_scale[i]});
     leat_textbuf_put(out, "</tbody></table></div>\n");
 }
 

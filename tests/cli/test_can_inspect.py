@@ -4,6 +4,7 @@ import csv
 import hashlib
 import io
 import json
+import math
 import os
 import random
 import re
@@ -593,6 +594,32 @@ class Page(unittest.TestCase):
         self.assertGreater(len(attacks), 2)
         self.assertNotIn(colours["bar.bad"], attacks)
         self.assertNotIn(colours["bar"], attacks)
+
+    def test_ranges_have_an_axis(self):
+        """Labelled, with a line in each row, and the bars are where it says."""
+        text = self.page(CACHES["features"]["cache"])[1]
+        axis = re.search(r'range, scaled(<svg.*?</svg>)</th>', text, flags=re.S).group(1)
+        ticks = {float(words): float(x) for x, words in
+                 re.findall(r'<text x="([\d.]+)" y="11" class="mid">(-?[\d.e+]+)</text>', axis)}
+        self.assertGreaterEqual(len(ticks), 5)
+        self.assertEqual({-value for value in ticks}, set(ticks))
+        self.assertEqual(ticks[0], 100)
+        far = max(ticks)
+        self.assertGreaterEqual(far, 10)
+        reach = math.asinh(far) * 100 / (ticks[far] - 100)
+        rows = re.findall(r'aria-label="range, scaled" style="width:200px">(.*?)</svg>', text)
+        self.assertEqual(len(rows), 46)
+        farthest = 0
+        for row in rows:
+            lines = [float(x) for x in re.findall(r'class="(?:base|grid)" d="M([\d.]+) ', row)]
+            self.assertEqual(sorted(lines), sorted(ticks.values()))
+            x, width, low, high = map(float, re.search(
+                r'<rect class="bar" x="([\d.]+)" y="4" width="([\d.]+)" height="6"><title>'
+                r'(\S+) to (\S+), scaled', row).groups())
+            self.assertAlmostEqual(x, 100 * (1 + math.asinh(low) / reach), delta=1)
+            self.assertAlmostEqual(x + width, 100 * (1 + math.asinh(high) / reach), delta=1.1)
+            farthest = max(farthest, abs(low), abs(high))
+        self.assertAlmostEqual(math.asinh(farthest), reach, delta=0.05)
 
     def test_nothing_is_translucent(self):
         """A mixture of two colours would be a third one that means something else."""
