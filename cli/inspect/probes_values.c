@@ -97,16 +97,17 @@ double leat_course_begin(const leat_summary *s, int part) {
     return (double)s->first_us + span * part / LEAT_SUMMARY_COURSE;
 }
 
-/* A line for each run of parts that have answers. */
-static void draw_course(leat_plot *plot, const leat_summary *s, const leat_summary_course *course,
+/* A line for each run of parts that have answers: the medians of a probe. */
+static void draw_course(leat_plot *plot, const leat_summary *s, int number,
                         const char *class_name) {
     double xs[LEAT_SUMMARY_COURSE + 1], ys[LEAT_SUMMARY_COURSE + 1];
+    const leat_summary_course *course = &s->top_course[number];
     int count = 0;
     for (int part = 0; part <= LEAT_SUMMARY_COURSE; part++) {
         bool has = part < LEAT_SUMMARY_COURSE && course->answers[part] > 0;
         if (has) {
             xs[count] = leat_course_begin(s, part);
-            ys[count++] = course->ms[part] * 1e6 / (double)course->answers[part];
+            ys[count++] = s->top_median_ns[number][part];
         } else if (count > 0) {
             xs[count] = leat_course_begin(s, part);
             ys[count] = ys[count - 1];
@@ -117,14 +118,12 @@ static void draw_course(leat_plot *plot, const leat_summary *s, const leat_summa
 }
 
 static leat_axis course_axis(const leat_summary *s, int probes) {
-    leat_axis axis = {LEAT_UNIT_RTT_NS, true, INFINITY, 0, "mean rtt"};
+    leat_axis axis = {LEAT_UNIT_RTT_NS, true, INFINITY, 0, "median rtt"};
     for (int i = 0; i < probes; i++) {
         for (int part = 0; part < LEAT_SUMMARY_COURSE; part++) {
-            const leat_summary_course *course = &s->top_course[i];
-            if (course->answers[part] == 0) continue;
-            double mean = course->ms[part] * 1e6 / (double)course->answers[part];
-            axis.low = fmin(axis.low, fmax(1, mean));
-            axis.high = fmax(axis.high, mean);
+            if (s->top_course[i].answers[part] == 0) continue;
+            axis.low = fmin(axis.low, fmax(1, s->top_median_ns[i][part]));
+            axis.high = fmax(axis.high, s->top_median_ns[i][part]);
         }
     }
     if (axis.high == 0) return axis;
@@ -148,7 +147,7 @@ static void draw_courses(leat_page *page, const leat_summary *s) {
     leat_plot_begin(&plot, false);
     for (int i = 0; i < probes; i++) {
         plot.series = s->top[i].src;
-        draw_course(&plot, s, &s->top_course[i], classes[i]);
+        draw_course(&plot, s, i, classes[i]);
     }
     leat_plot_end(&plot);
     leat_figure_end(page);

@@ -306,6 +306,8 @@ typedef struct leat_summary {
     leat_summary_destination worst[LEAT_SUMMARY_TOP]; /* of those, the largest shares of failures */
     int worst_count;
     leat_summary_course top_course[LEAT_SUMMARY_COURSES]; /* of the first of `top` */
+    /* Their median round trips in ns; where there is no answer, 0. */
+    double top_median_ns[LEAT_SUMMARY_COURSES][LEAT_SUMMARY_COURSE];
     leat_timeline timeline;
     leat_summary_row *rows; /* described, in the order of the data set */
     int64_t row_count;
@@ -313,9 +315,9 @@ typedef struct leat_summary {
 
 /*
  * Summarises a data set. A row that cannot be read fails the call: LEAT_ERR_CORRUPT with shard and
- * record (leat_verify lists all of them). Memory: fixed (of destinations up to 24 MiB, and 256 KiB
- * a thread), except for `shards`, the requested rows, and 16 bytes a row where third-party rows are
- * not grouped by probe.
+ * record (leat_verify lists all of them). Memory: fixed (of the largest probes 4 MiB, of
+ * destinations up to 24 MiB, and 256 KiB a thread), except for `shards`, the requested rows, and 16
+ * bytes a row where third-party rows are not grouped by probe.
  */
 LEAT_API LEAT_MUST_CHECK leat_code leat_summary_create(leat_summary **out, leat_dataset *dataset,
                                                        const leat_summary_options *options,

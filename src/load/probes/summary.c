@@ -58,6 +58,7 @@ typedef struct tally {
 typedef struct shared {
     pthread_mutex_t lock;
     leat_destinations destinations;
+    leat_dist *course_ns; /* of each course and part: too large for one in each thread */
 } shared;
 
 typedef struct job {
@@ -153,25 +154,30 @@ static int course_part(const leat_summary *summary, int64_t time_us) {
     return since < 0 || since >= span ? -1 : (int)(since * LEAT_SUMMARY_COURSE / span);
 }
 
-static void count_course(const leat_summary *summary, int number, tally *sums) {
+static void count_course(const job *work, int number, tally *sums) {
     const leat_measurements *m = &sums->values_of_row;
+    leat_dist *dists = work->shared->course_ns + number * LEAT_SUMMARY_COURSE;
+    pthread_mutex_lock(&work->shared->lock);
     for (int64_t i = 0; i < m->count; i++) {
-        int part = m->rtt[i] < 0 ? -1 : course_part(summary, m->time_us[i]);
+        int part = m->rtt[i] < 0 ? -1 : course_part(work->summary, m->time_us[i]);
         if (part < 0) continue;
+        int64_t ns = rtt_in_ns(m->rtt[i]);
         sums->course_answers[number][part]++;
-        sums->course_ns[number][part] += rtt_in_ns(m->rtt[i]);
+        sums->course_ns[number][part] += ns;
+        leat_dist_add(&dists[part], ns, 1);
     }
+    pthread_mutex_unlock(&work->shared->lock);
 }
 
 /* The largest probes are known by now. */
-static void count_top(const leat_summary *summary, const leat_row_facts *facts, int64_t failures,
-                      tally *sums) {
+static void count_top(const job *work, const leat_row_facts *facts, int64_t failures, tally *sums) {
+    const leat_summary *summary = work->summary;
     leat_split split = summary->shards[facts->shard].split;
     for (int i = 0; i < summary->top_count; i++) {
         if (summary->top[i].src_id != facts->src_id || summary->top[i].split != split) continue;
         sums->top_measurements[i] += sums->values_of_row.count;
         sums->top_failures[i] += failures;
-        if (i < LEAT_SUMMARY_COURSES) count_course(summary, i, sums);
+        if (i < LEAT_SUMMARY_COURSES) count_course(work, i, sums);
     }
 }
 
@@ -221,7 +227,7 @@ static leat_code read_row(const job *work, int64_t row, tally *sums, leat_error 
     facts = *leat_row_get_facts(sums->cursor);
     LEAT_TRY(leat_dataset_row_decode(sums->cursor, &sums->values_of_row, err));
     int64_t failures = count_values(sums, work->summary->shards[facts.shard].split);
-    count_top(work->summary, &facts, failures, sums);
+    count_top(work, &facts, failures, sums);
     LEAT_TRY(count_destinations(work, sums, err));
     sums->rows++;
     sums->measurements += sums->values_of_row.count;
@@ -276,6 +282,9 @@ static void add_courses(job *work) {
                 ns += work->tallies[k].course_ns[i][part];
             }
             course->ms[part] = (double)ns * 1e-6;
+            const leat_dist *dist = &work->shared->course_ns[i * LEAT_SUMMARY_COURSE + part];
+            if (dist->count > 0)
+                work->summary->top_median_ns[i][part] = leat_dist_quantile(dist, 0.5);
         }
     }
 }
@@ -590,11 +599,13 @@ leat_code leat_summary_create(leat_summary **out, leat_dataset *dataset,
     LEAT_TRY(LEAT_NEW(&work.summary, 1, err));
     pthread_mutex_init(&common.lock, NULL);
     leat_ticker_create(&work.ticker, chosen.progress, chosen.progress_user);
-    leat_code code = make_workers(&work, err);
+    leat_code code = LEAT_NEW(&common.course_ns, LEAT_SUMMARY_COURSES * LEAT_SUMMARY_COURSE, err);
+    if (code == LEAT_OK) code = make_workers(&work, err);
     if (code == LEAT_OK) code = summarise(&work, &facts, err);
     leat_ticker_destroy(&work.ticker);
     remove_workers(&work);
     leat_destinations_free(&common.destinations);
+    leat_free(common.course_ns);
     pthread_mutex_destroy(&common.lock);
     if (code != LEAT_OK) {
         leat_summary_destroy(work.summary);
