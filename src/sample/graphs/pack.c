@@ -21,21 +21,27 @@ bool leat_graph_fits(const leat_graph_sizes *sizes, const leat_graph_limits *lim
     return sizes->nodes[graph] <= limits->nodes && sizes->edges[graph] <= limits->edges;
 }
 
-int64_t leat_pack_next_fit(const leat_graph_sizes *sizes, const leat_graph_limits *limits,
-                           const uint32_t *order, int64_t count, uint32_t *bin) {
+/* Of graph i of a list. */
+static room needs(const leat_pack_list *list, int64_t i) {
+    uint32_t graph = list->order[i];
+    return (room){list->sizes->nodes[graph], list->sizes->edges[graph]};
+}
+
+int64_t leat_pack_next_fit(const leat_pack_list *list) {
+    const leat_graph_limits *limits = list->limits;
     int64_t bins = 0, graphs = 0, nodes = 0, edges = 0;
-    for (int64_t i = 0; i < count; i++) {
-        int32_t n = sizes->nodes[order[i]], e = sizes->edges[order[i]];
-        bool fits =
-            graphs < limits->graphs && nodes + n <= limits->nodes && edges + e <= limits->edges;
+    for (int64_t i = 0; i < list->count; i++) {
+        room of = needs(list, i);
+        bool fits = graphs < limits->graphs && nodes + of.nodes <= limits->nodes &&
+                    edges + of.edges <= limits->edges;
         if (bins == 0 || !fits) {
             bins++;
             graphs = nodes = edges = 0;
         }
         graphs++;
-        nodes += n;
-        edges += e;
-        bin[i] = (uint32_t)(bins - 1);
+        nodes += of.nodes;
+        edges += of.edges;
+        list->bin[i] = (uint32_t)(bins - 1);
     }
     return bins;
 }
@@ -172,75 +178,71 @@ static int64_t dealt_bin(dealer *dealer, const leat_packer *packer, int64_t i, r
 }
 
 /* `dealt` batches are open from the start, 0: none; of those each graph has one to try first. */
-static leat_code pack(leat_packer *packer, const leat_graph_sizes *sizes,
-                      const leat_graph_limits *limits, const uint32_t *order, int64_t count,
-                      int64_t dealt, uint64_t key, uint32_t *bin, leat_error *err) {
+static leat_code pack(leat_packer *packer, const leat_pack_list *list, int64_t dealt, uint64_t key,
+                      leat_error *err) {
     packer->bin_count = packer->leaves = packer->asleep_count = 0;
     LEAT_TRY(make_tree(packer, dealt, 0, err));
     int32_t before = INT32_MAX;
-    dealer dealer = {.key = key, .batches = dealt, .count = dealt > 0 ? count : 0};
+    dealer dealer = {.key = key, .batches = dealt, .count = dealt > 0 ? list->count : 0};
     for (int64_t i = 0; i < dealt; i++) {
-        LEAT_TRY(open_bin(packer, limits, 0, err));
+        LEAT_TRY(open_bin(packer, list->limits, 0, err));
         set_leaf(packer, i, packer->room[i].edges);
     }
     deal(&dealer, packer, 0);
-    for (int64_t i = 0; i < count; i++) {
-        int32_t n = sizes->nodes[order[i]], e = sizes->edges[order[i]];
-        LEAT_ASSERT(n <= before && leat_graph_fits(sizes, limits, order[i]));
-        before = n;
-        wake(packer, n);
-        int64_t at = dealt > 0 ? dealt_bin(&dealer, packer, i, (room){n, e}) : -1;
-        if (at < 0) at = find_bin(packer, e);
+    for (int64_t i = 0; i < list->count; i++) {
+        room of = needs(list, i);
+        LEAT_ASSERT(of.nodes <= before &&
+                    leat_graph_fits(list->sizes, list->limits, list->order[i]));
+        before = of.nodes;
+        wake(packer, of.nodes);
+        int64_t at = dealt > 0 ? dealt_bin(&dealer, packer, i, of) : -1;
+        if (at < 0) at = find_bin(packer, of.edges);
         if (at < 0) {
             at = packer->bin_count;
-            LEAT_TRY(open_bin(packer, limits, n, err));
+            LEAT_TRY(open_bin(packer, list->limits, of.nodes, err));
         }
-        put(packer, at, n, e);
-        bin[i] = (uint32_t)at;
+        put(packer, at, of.nodes, of.edges);
+        list->bin[i] = (uint32_t)at;
     }
     return LEAT_OK;
 }
 
-leat_code leat_pack_first_fit(leat_packer *packer, const leat_graph_sizes *sizes,
-                              const leat_graph_limits *limits, const uint32_t *order, int64_t count,
-                              uint32_t *bin, leat_error *err) {
-    return pack(packer, sizes, limits, order, count, 0, 0, bin, err);
+leat_code leat_pack_first_fit(leat_packer *packer, const leat_pack_list *list, leat_error *err) {
+    return pack(packer, list, 0, 0, err);
 }
 
 /* The least number of batches that could hold all of them. */
-static int64_t least_batches(const leat_graph_sizes *sizes, const leat_graph_limits *limits,
-                             const uint32_t *order, int64_t count) {
+static int64_t least_batches(const leat_pack_list *list) {
+    const leat_graph_limits *limits = list->limits;
     int64_t nodes = 0, edges = 0;
-    for (int64_t i = 0; i < count; i++) {
-        nodes += sizes->nodes[order[i]];
-        edges += sizes->edges[order[i]];
+    for (int64_t i = 0; i < list->count; i++) {
+        room of = needs(list, i);
+        nodes += of.nodes;
+        edges += of.edges;
     }
     int64_t by_nodes = (nodes + limits->nodes - 1) / limits->nodes;
     int64_t by_edges = (edges + limits->edges - 1) / limits->edges;
     return by_nodes > by_edges ? by_nodes : by_edges;
 }
 
-leat_code leat_pack_dealt(leat_packer *packer, const leat_graph_sizes *sizes,
-                          const leat_graph_limits *limits, const uint32_t *order, int64_t count,
-                          uint64_t key, uint32_t *bin, leat_error *err) {
-    int64_t least = least_batches(sizes, limits, order, count);
-    return pack(packer, sizes, limits, order, count, least, key, bin, err);
+leat_code leat_pack_dealt(leat_packer *packer, const leat_pack_list *list, uint64_t key,
+                          leat_error *err) {
+    return pack(packer, list, least_batches(list), key, err);
 }
 
 /* One batch more, or, where many were opened, half of them; then half as many again each time. Each
  * graph fits into a batch of its own, so there is an end. */
-leat_code leat_pack_all_dealt(leat_packer *packer, const leat_graph_sizes *sizes,
-                              const leat_graph_limits *limits, const uint32_t *order, int64_t count,
-                              uint64_t key, uint32_t *bin, bool *again, leat_error *err) {
-    int64_t least = least_batches(sizes, limits, order, count), more = 0;
+leat_code leat_pack_all_dealt(leat_packer *packer, const leat_pack_list *list, uint64_t key,
+                              bool *again, leat_error *err) {
+    int64_t least = least_batches(list), more = 0;
     *again = false;
-    LEAT_TRY(pack(packer, sizes, limits, order, count, least, key, bin, err));
-    while (packer->bin_count > least + more && least + more < count) {
+    LEAT_TRY(pack(packer, list, least, key, err));
+    while (packer->bin_count > least + more && least + more < list->count) {
         int64_t opened = packer->bin_count - least;
         more = more == 0 ? (opened > 1 ? opened / 2 : 1) : more + (more > 1 ? more / 2 : 1);
-        if (least + more > count) more = count - least;
+        if (least + more > list->count) more = list->count - least;
         *again = true;
-        LEAT_TRY(pack(packer, sizes, limits, order, count, least + more, key, bin, err));
+        LEAT_TRY(pack(packer, list, least + more, key, err));
     }
     return LEAT_OK;
 }

@@ -21,14 +21,18 @@ typedef struct leat_graph_limits {
 /* Whether a batch may hold this graph at all. */
 bool leat_graph_fits(const leat_graph_sizes *sizes, const leat_graph_limits *limits, int64_t graph);
 
-/*
- * The packers take order[0 .. count - 1], graphs that fit, and write the batch of each to bin[].
- *
- * Next-fit: each goes to the batch before it, or opens the next one if it does not fit there.
- * Returns the number of batches.
- */
-int64_t leat_pack_next_fit(const leat_graph_sizes *sizes, const leat_graph_limits *limits,
-                           const uint32_t *order, int64_t count, uint32_t *bin);
+/* What the packers take: graphs that fit, in this order; the batch of each is written to bin[]. */
+typedef struct leat_pack_list {
+    const leat_graph_sizes *sizes;
+    const leat_graph_limits *limits;
+    const uint32_t *order; /* [count] */
+    int64_t count;
+    uint32_t *bin; /* [count] */
+} leat_pack_list;
+
+/* Next-fit: each goes to the batch before it, or opens the next one if it does not fit there.
+ * Returns the number of batches. */
+int64_t leat_pack_next_fit(const leat_pack_list *list);
 
 /* The state of first-fit; keeps its memory (some 24 bytes a batch) from call to call. {0} is empty.
  */
@@ -42,7 +46,7 @@ typedef struct leat_packer {
 void leat_packer_free(leat_packer *packer);
 
 /*
- * First-fit decreasing: the nodes of `order` do not increase along it; each graph goes to the first
+ * First-fit decreasing: the nodes do not increase along the list; each graph goes to the first
  * batch that has room for its nodes and edges. limits->graphs is ignored. n log n.
  *
  * Dealt, batches mix sizes: of the least number B of batches that could hold all, each run of B
@@ -55,18 +59,12 @@ void leat_packer_free(leat_packer *packer);
  * All dealt is the same, but if a graph has opened a batch, all are dealt again to more batches,
  * until none does: *again.
  */
-LEAT_MUST_CHECK leat_code leat_pack_first_fit(leat_packer *packer, const leat_graph_sizes *sizes,
-                                              const leat_graph_limits *limits,
-                                              const uint32_t *order, int64_t count, uint32_t *bin,
+LEAT_MUST_CHECK leat_code leat_pack_first_fit(leat_packer *packer, const leat_pack_list *list,
                                               leat_error *err);
-LEAT_MUST_CHECK leat_code leat_pack_dealt(leat_packer *packer, const leat_graph_sizes *sizes,
-                                          const leat_graph_limits *limits, const uint32_t *order,
-                                          int64_t count, uint64_t key, uint32_t *bin,
-                                          leat_error *err);
-LEAT_MUST_CHECK leat_code leat_pack_all_dealt(leat_packer *packer, const leat_graph_sizes *sizes,
-                                              const leat_graph_limits *limits,
-                                              const uint32_t *order, int64_t count, uint64_t key,
-                                              uint32_t *bin, bool *again, leat_error *err);
+LEAT_MUST_CHECK leat_code leat_pack_dealt(leat_packer *packer, const leat_pack_list *list,
+                                          uint64_t key, leat_error *err);
+LEAT_MUST_CHECK leat_code leat_pack_all_dealt(leat_packer *packer, const leat_pack_list *list,
+                                              uint64_t key, bool *again, leat_error *err);
 /* The number of batches is packer->bin_count. */
 
 #endif

@@ -364,44 +364,44 @@ static int64_t list_group(const planning *it, int group, uint32_t *list) {
     return count;
 }
 
-/* The packers; each returns the number of batches through *bins. */
-static leat_code pack_decreasing(planning *it, uint64_t key, uint32_t *order, int64_t count,
-                                 uint32_t *bin, int64_t *bins, leat_error *err) {
+/* The packers; each returns the number of batches, the first through *bins. */
+static leat_code pack_decreasing(planning *it, uint64_t key, const leat_pack_list *list,
+                                 int64_t *bins, leat_error *err) {
     leat_graph_plan *plan = it->plan;
     if (in_reference(plan)) {
-        LEAT_TRY(
-            leat_pack_first_fit(&plan->packer, &plan->sizes, &it->limits, order, count, bin, err));
+        LEAT_TRY(leat_pack_first_fit(&plan->packer, list, err));
     } else {
         bool again = false;
-        LEAT_TRY(leat_pack_all_dealt(&plan->packer, &plan->sizes, &it->limits, order, count, key,
-                                     bin, &again, err));
+        LEAT_TRY(leat_pack_all_dealt(&plan->packer, list, key, &again, err));
         it->dealt_again = it->dealt_again || again;
     }
     *bins = plan->packer.bin_count;
     return LEAT_OK;
 }
 
-static int64_t pack_walk(const planning *it, uint64_t key, uint32_t *order, int64_t count,
-                         uint32_t *bin) {
+/* `order` is that of the list. */
+static int64_t pack_walk(const planning *it, uint64_t key, const leat_pack_list *list,
+                         uint32_t *order) {
     const leat_graph_plan *plan = it->plan;
     if (plan->options.pack == LEAT_PACK_BUCKET) {
-        memcpy(bin, order, sizeof(*bin) * (size_t)count);
-        leat_order_buckets(key, bin, count, order);
+        memcpy(list->bin, order, sizeof(*order) * (size_t)list->count);
+        leat_order_buckets(key, list->bin, list->count, order);
     } else if (plan->options.pack == LEAT_PACK_FIXED || !in_reference(plan)) {
-        leat_order_shuffle(key, order, count);
+        leat_order_shuffle(key, order, list->count);
     }
-    return leat_pack_next_fit(&plan->sizes, &it->limits, order, count, bin);
+    return leat_pack_next_fit(list);
 }
 
 /* Packs the next `count` graphs of plan->order. */
 static leat_code pack_next(planning *it, uint64_t key, int64_t count, leat_error *err) {
     leat_graph_plan *plan = it->plan;
     uint32_t *order = plan->order + it->graph_count, *bin = plan->bin + it->graph_count;
+    leat_pack_list list = {&plan->sizes, &it->limits, order, count, bin};
     int64_t bins = 0;
     if (plan->options.pack == LEAT_PACK_FFD) {
-        LEAT_TRY(pack_decreasing(it, key, order, count, bin, &bins, err));
+        LEAT_TRY(pack_decreasing(it, key, &list, &bins, err));
     } else {
-        bins = pack_walk(it, key, order, count, bin);
+        bins = pack_walk(it, key, &list, order);
     }
     for (int64_t i = 0; i < count; i++) bin[i] += (uint32_t)it->batch_count;
     it->graph_count += count;

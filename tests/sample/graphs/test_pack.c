@@ -43,7 +43,8 @@ static void golden_ffd(const json_t *its, const leat_graph_sizes *sizes,
     int64_t count = 0;
     uint32_t *order = fitting(json_object_get(its, "order"), sizes, limits, &count);
     uint32_t *bin = calloc((size_t)count, sizeof(*bin));
-    assert_fine(leat_pack_first_fit(&packer, sizes, limits, order, count, bin, err));
+    assert_fine(
+        leat_pack_first_fit(&packer, &(leat_pack_list){sizes, limits, order, count, bin}, err));
     assert_batches(json_object_get(its, "batches"), order, bin, count, packer.bin_count);
     if (stable) { /* ours is a stable sort too */
         uint32_t *ours = calloc((size_t)sizes->count, 2 * sizeof(*ours));
@@ -66,7 +67,7 @@ static void golden_bucket(const json_t *its, const leat_graph_sizes *sizes,
     int64_t count = 0;
     uint32_t *walk = fitting(json_object_get(its, "walk"), sizes, limits, &count);
     uint32_t *bin = calloc((size_t)count, sizeof(*bin));
-    int64_t bins = leat_pack_next_fit(sizes, limits, walk, count, bin);
+    int64_t bins = leat_pack_next_fit(&(leat_pack_list){sizes, limits, walk, count, bin});
     assert_batches(json_object_get(its, "batches"), walk, bin, count, bins);
     assert_int_equal(bins, json_integer_value(json_object_get(its, "length")));
     free(walk);
@@ -82,7 +83,7 @@ static void golden_greedy(const json_t *it, const leat_graph_sizes *sizes,
     for (int64_t g = 0; g < sizes->count; g++) {
         if (leat_graph_fits(sizes, limits, g)) order[count++] = (uint32_t)g;
     }
-    int64_t bins = leat_pack_next_fit(sizes, limits, order, count, bin);
+    int64_t bins = leat_pack_next_fit(&(leat_pack_list){sizes, limits, order, count, bin});
     assert_batches(json_object_get(it, "greedy_unshuffled"), order, bin, count, bins);
     const json_t *skipped = json_object_get(it, "skipped");
     assert_int_equal(json_array_size(skipped), sizes->count - count);
@@ -184,8 +185,8 @@ static void first_fit(void **state) {
         slow_bin bins[120];
         int64_t slow_count = 0;
         assert_descending(&graphs.sizes, order);
-        assert_fine(
-            leat_pack_first_fit(&packer, &graphs.sizes, &it.limits, order, it.count, bin, err));
+        leat_pack_list list = {&graphs.sizes, &it.limits, order, it.count, bin};
+        assert_fine(leat_pack_first_fit(&packer, &list, err));
         for (int64_t i = 0; i < it.count; i++) {
             int64_t want = slow_place(bins, &slow_count, &it.limits, graphs.nodes[order[i]],
                                       graphs.edges[order[i]]);
@@ -226,8 +227,8 @@ static void dealt(void **state) {
             bins[slow_count++] = (slow_bin){it.limits.nodes, it.limits.edges};
         }
         int64_t open = slow_count;
-        assert_fine(
-            leat_pack_dealt(&packer, &graphs.sizes, &it.limits, order, it.count, key, bin, err));
+        leat_pack_list list = {&graphs.sizes, &it.limits, order, it.count, bin};
+        assert_fine(leat_pack_dealt(&packer, &list, key, err));
         for (int64_t i = 0; i < it.count; i++) {
             int32_t n = graphs.nodes[order[i]], e = graphs.edges[order[i]];
             uint64_t run = open == 0 ? 0 : (uint64_t)(i / open);
@@ -246,8 +247,8 @@ static void dealt(void **state) {
         /* the same if that is enough; or else all graphs are dealt to batches that none opens */
         bool again = false;
         uint32_t other[120];
-        assert_fine(leat_pack_all_dealt(&packer, &graphs.sizes, &it.limits, order, it.count, key,
-                                        other, &again, err));
+        list.bin = other;
+        assert_fine(leat_pack_all_dealt(&packer, &list, key, &again, err));
         assert_int_equal(again, slow_count > open && open < it.count);
         if (!again) assert_memory_equal(bin, other, (size_t)it.count * sizeof *bin);
         bool used[240] = {false};
@@ -271,7 +272,8 @@ static void next_fit(void **state) {
         uint32_t order[120], bin[120];
         if (number % 3 == 0) it.limits.graphs = 1 + (int64_t)(number % 10);
         for (int64_t i = 0; i < it.count; i++) order[i] = (uint32_t)(it.count - 1 - i);
-        int64_t bins = leat_pack_next_fit(&graphs.sizes, &it.limits, order, it.count, bin);
+        leat_pack_list list = {&graphs.sizes, &it.limits, order, it.count, bin};
+        int64_t bins = leat_pack_next_fit(&list);
         int64_t first = 0, nodes = 0, edges = 0;
         for (int64_t i = 0; i < it.count; i++) {
             int32_t n = graphs.nodes[order[i]], e = graphs.edges[order[i]];
