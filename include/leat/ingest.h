@@ -206,7 +206,7 @@ typedef enum leat_can_format {
 
 /* The number of the rules by which logs are read: the setting `reader` of a cache. Caches of
  * development versions have smaller ones, or none. */
-#define LEAT_CAN_READER 6
+#define LEAT_CAN_READER 7
 
 /* "auto" or the name in the table; "" for any other number. */
 LEAT_API const char *leat_can_format_name(leat_can_format format);

@@ -8,7 +8,7 @@ import struct
 import subprocess
 import unittest
 
-from test_can_third_party import Third
+from test_can_third_party import SMALL, Third
 
 FRAMES = 400
 
@@ -145,6 +145,64 @@ class Others(Columns):
         result = self.read(self.table("", lambda i: 1 + i % 2), "--column",
                            "time=1,id=2,data=3,bus=4")[0]
         self.assertEqual((result["captures"], result["warnings"]), (2, []))
+
+
+class Notations(Columns):
+    """What tools and pandas write, and the advice where it is refused."""
+    def refused(self, log, *words):
+        """The advice of a refusal, as a shell splits it."""
+        says = self.ingest(log, *SMALL, *words, status=1)
+        self.assertIn("numbers with a fraction of 0 are decimal, as pandas writes them", says)
+        return shlex.split(re.search(r"; use (--column .*?), or write", says)[1])
+
+    def test_floats(self):
+        for name in "can_id", "CAN ID", "it's", '"a:b"':
+            log = self.save("x.csv", [f"time,{name},data"] + [
+                f"{i / 1000:.3f},{300 + i % 20}.0,{i % 256:02X}" for i in range(FRAMES)])
+            given = [] if name in ("can_id", "CAN ID") else ["--column", "id=2"]
+            result, _, ids = self.read(log, *self.refused(log, *given))
+            self.assertEqual((result["frames"], result["rejected"]), (FRAMES, 0))
+            self.assertEqual(ids[:2], ["12C", "12D"])
+
+    def test_floats_in_columns(self):
+        """Bytes of one digit do not show that they are decimal."""
+        for names in ("b0,b1,b2", "a b,it's,z"):
+            log = self.save("x.csv", [f"time,id,dlc,{names}"] + [
+                f"{i / 1000:.3f},{0x1A0 + i % 10:X},{3 - i % 2}.0,{i % 10}.0,9.0,"
+                f"{'' if i % 2 else '8.0'}" for i in range(FRAMES)])
+            given = [] if names == "b0,b1,b2" else ["--column", "data=a b..z"]
+            result = self.read(log, *self.refused(log, *given), "--threads", "3")[0]
+            self.assertEqual((result["frames"], result["rejected"], result["warnings"]),
+                             (FRAMES, 0, []))
+
+    def test_marks_show_hexadecimal_identifiers(self):
+        for write in "${}", "{}h", "0x{}":
+            log = self.save("x.csv", ["time,id,data"] + [
+                f"{i / 1000:.3f},{write.format(300 + i % 20)},0A" for i in range(FRAMES)])
+            result, _, ids = self.read(log)
+            self.assertEqual((ids[0], result["warnings"]), ("300", []))
+        log = self.save("x.csv", ["time,id,data"] + [
+            f"{i / 1000:.3f},{300 + i % 20}x,0A" for i in range(FRAMES)])
+        says = self.ingest(log, *SMALL, status=1)
+        options = re.search("use (--column .*), or if they are decimal (--column .*)", says)
+        for option, first in zip(options.groups(), ("00000300", "0000012C")):
+            self.assertEqual(self.read(log, *shlex.split(option))[2][0], first)
+
+    def test_can_fd_in_columns(self):
+        """A frame has up to 64 bytes, and a table other columns besides."""
+        sizes = (0, 8, 12, 64)
+        log = self.save("x.csv", ["time,id,len," + ",".join(f"b{k}" for k in range(64)) +
+                                  ",channel,label"] + [
+            f"{i / 1000:.3f},1A{i % 8},{sizes[i % 4]}," +
+            ",".join(f"{k:02X}" if k < sizes[i % 4] else "" for k in range(64)) +
+            f",{i % 2},{int(i < 40)}" for i in range(FRAMES)])
+        result, _, _ = self.read(log)
+        self.assertEqual((result["frames"], result["frames_cut"], result["captures"]),
+                         (FRAMES, FRAMES // 2, 2))
+        self.assertEqual((result["rejected"], result["warnings"]), (0, []))
+        self.assertEqual(result["splits"]["train"]["attacks"], 10)
+        wide = self.save("y.csv", ["time,id,data," + ",".join(f"x{k}" for k in range(126))])
+        self.assertIn("more than 128 columns", self.ingest(wide, status=1))
 
 
 class Tshark(Columns):

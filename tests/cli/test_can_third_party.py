@@ -265,15 +265,15 @@ class Marks(Third):
             with open(os.path.join(cache, name), encoding="utf-8") as file:
                 texts[name] = file.read()
         settings = json.loads(texts["inputs.json"])["settings"]
-        self.assertIn("\nreader 6\n", settings)
+        self.assertIn("\nreader 7\n", settings)
         now = self.digest(settings, log)
-        was = self.digest(settings.replace("reader 6\n", f"reader {reader}\n" * (reader > 1)), log)
+        was = self.digest(settings.replace("reader 7\n", f"reader {reader}\n" * (reader > 1)), log)
         self.assertIn(now, texts["cache_metadata.json"])
         before = hashlib.sha256(texts["cache_metadata.json"].encode()).hexdigest()
         for name in "inputs.json", "cache_metadata.json":
             texts[name] = texts[name].replace(now, was) \
-                .replace("reader 6\\n", f"reader {reader}\\n" * (reader > 1)) \
-                .replace('    "reader": "6",\n', f'    "reader": "{reader}",\n' * (reader > 1))
+                .replace("reader 7\\n", f"reader {reader}\\n" * (reader > 1)) \
+                .replace('    "reader": "7",\n', f'    "reader": "{reader}",\n' * (reader > 1))
         after = hashlib.sha256(texts["cache_metadata.json"].encode()).hexdigest()
         texts[".complete"] = texts[".complete"].replace(before, after)
         for name, text in texts.items():
@@ -286,10 +286,10 @@ class Marks(Third):
     def test_an_older_cache(self):
         """It is not reused, but named, and the new one is beside it. Every command reads it."""
         log = self.save("CAN.csv", self.frames(lambda i: (1, int(i % 20 == 0), 0)))
-        for reader in 1, 5:
+        for reader in 1, 6:
             out = f"cache{reader}"
             result = self.ingest(log, *SMALL, *NAMED, out=out)
-            self.assertEqual(self.settings(result)["reader"], "6")
+            self.assertEqual(self.settings(result)["reader"], "7")
             self.assertNotIn("reading rules", leat("inspect", result["cache"], status=0).stdout)
             older = self.older(result["cache"], log, reader)
             again = self.ingest(log, *SMALL, *NAMED, out=out)

@@ -200,7 +200,8 @@ class Pauses(Case):
             error = self.ingest(self.path("drive.log"), "--clock-steps", value, status=2)
             self.assertIn("clock-steps", error)
         error = self.ingest(self.path("drive.log"), "--clock-steps", "split:0.0001", status=1)
-        self.assertIn("more than --clock-steps split:0.0001: at 299 pauses", error)
+        self.assertIn("a larger number in --clock-steps split:0.0001: new captures "
+                      "begin at 299 pauses", error)
 
 
 class Identifiers(Case):

@@ -280,8 +280,9 @@ class Hints(Doubts):
         cases = (
             (lambda i, t, n, d, a: f"{t},{217056561 + i % 5},{d},{a}",
              "if its identifiers are decimal, use --column id=arbitration_id:dec"),
-            (lambda i, t, n, d, a: f"{t},{n}x,{d},{a}", "identifiers are hexadecimal digits"),
-            (lambda i, t, n, d, a: f"{t},305.0,{d},{a}", "identifiers are hexadecimal digits"),
+            (lambda i, t, n, d, a: f"{t},{n}y,{d},{a}", "identifiers are hexadecimal digits"),
+            (lambda i, t, n, d, a: f"{t},305.0,{d},{a}",
+             "use --column id=arbitration_id:dec, or write"),
             (lambda i, t, n, d, a: f"{1600000000000 + i},{n},{d},{a}",
              "use --column time=timestamp:ms"),
             (lambda i, t, n, d, a: f"{1600000000000000 + i},{n},{d},{a}",

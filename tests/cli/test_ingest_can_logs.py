@@ -116,17 +116,17 @@ class Training(Case):
         write_log(os.path.join(folder, "shorter.csv"), 40)
         told = self.ingest(folder, status=1)
         self.assertIn("there are no training windows: a window has 100 frames, and the longest of "
-                      '2 training captures, "logs/short.csv", has only 50; pass --window 50 or '
+                      '2 training captures, "logs/short.csv", has 50; use --window 50 or '
                       "less, or logs with more frames", told)
         told = self.ingest("short.csv", status=1, cwd=folder)
-        self.assertIn('1 training capture, "short.csv", has only 50', told)
+        self.assertIn('1 training capture, "short.csv", has 50; use --window 50', told)
         self.assertFalse(os.path.exists(self.path("cache")))
         result = self.ingest(folder, "--window", "50")
         self.assertEqual((result["frames"], result["frames_tail"]), (90, 40))
         write_log(os.path.join(folder, "short.csv"), 2)
         os.remove(os.path.join(folder, "shorter.csv"))
         told = self.ingest(folder, status=1)
-        self.assertIn("has only 2; logs with more frames", told)
+        self.assertIn("has 2; use logs with more frames", told)
 
     def test_no_windows_in_a_test(self):
         write_log(os.path.join(self.make("logs", "train_a"), "x.csv"), 3000)

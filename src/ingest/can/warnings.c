@@ -50,7 +50,9 @@ static bool may_be_decimal(const leat_can_file *file) {
     bool decided = (file->ids & (LEAT_CAN_IDS_LETTERS | LEAT_CAN_IDS_DECIDED)) != 0;
     if (hex || decided || file->frames == 0) return false;
     if ((file->ids & LEAT_CAN_IDS_NAMED_DEC) != 0) return true;
-    bool named = file->id_may_be_decimal && (file->marks & LEAT_CAN_MARK_PADDED) == 0;
+    bool shown =
+        (file->marks & LEAT_CAN_MARK_PADDED) != 0 || (file->ids & LEAT_CAN_IDS_PREFIXED) != 0;
+    bool named = file->id_may_be_decimal && !shown;
     return named || (file->ids & (LEAT_CAN_IDS_LONG | LEAT_CAN_IDS_BEYOND)) == LEAT_CAN_IDS_LONG;
 }
 

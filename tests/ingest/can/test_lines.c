@@ -44,6 +44,22 @@ static const line_case csv_cases[] = {
     {"1,0xF5,01,0", "1 0 0xF5 1.0.0.0.0.0.0.0 0", "w"},
     {"1,0x,01,0", ID, NULL},
     {"1,0x20000000,01,0", ID, NULL},
+    {"1,135h,01,0", "1 0 135 1.0.0.0.0.0.0.0 0", NULL},
+    {"1,0CF00400H,01,0", "1 0 0CF00400 1.0.0.0.0.0.0.0 0", NULL},
+    {"1,$1a,01,0", "1 0 01A 1.0.0.0.0.0.0.0 0", NULL},
+    {"1,$18FEF100,01,0", "1 0 18FEF100 1.0.0.0.0.0.0.0 0", NULL},
+    {"1,123x,01,0", "1 0 00000123 1.0.0.0.0.0.0.0 0", NULL},
+    {"1,0x123X,01,0", "1 0 00000123 1.0.0.0.0.0.0.0 0", NULL},
+    {"1,135h,01,0", "1 0 135h 1.0.0.0.0.0.0.0 0", "w"},
+    {"1,h,01,0", ID, NULL},
+    {"1,$,01,0", ID, NULL},
+    {"1,x,01,0", ID, NULL},
+    {"1,0X,01,0", ID, NULL},
+    {"1,$135h,01,0", ID, NULL},
+    {"1,0x135h,01,0", ID, NULL},
+    {"1,$20000000,01,0", ID, NULL},
+    {"1,123xx,01,0", ID, NULL},
+    {"1,346.0,01,0", ID, NULL},
     {"1,G01,01,0", ID, NULL},
     {"1,0F5 ,01,0", ID, NULL},
     {"1,20000000,01,0", ID, NULL},
@@ -568,7 +584,7 @@ static const struct {
      "columns \"attack\" and \"attack\" may both be the label; choose one with --column "
      "label=NAME"},
     {"timestamp,arb_id,payload,\"attack\n", LEAT_CAN_CSV, 0, false, NULL,
-     "more than 64 columns, or a quote that is not closed"},
+     "more than 128 columns, or a quote that is not closed"},
     {"(1) can0 123#\n", LEAT_CAN_HCRL, 0, false, NULL,
      "do not match format hcrl; the file looks like candump (use --format candump or auto): (1) "
      "can0 123#"},
@@ -622,7 +638,7 @@ static void test_detect_nothing(void **state) {
     strcat(wide, ",x");
     assert_fails(leat_can_detect(wide, (int64_t)strlen(wide), "x", LEAT_CAN_CSV, &options, &layout,
                                  &looks, &skip, &found, err),
-                 LEAT_ERR_INPUT, "more than 64 columns, or a quote that is not closed");
+                 LEAT_ERR_INPUT, "more than 128 columns, or a quote that is not closed");
 }
 
 /* --format takes the names that messages have. */

@@ -453,11 +453,10 @@ static void test_max_rejected(void **state) {
     can_run run;
     run_init(&run, 1);
     run.options.format = LEAT_CAN_SURVIVAL;
-    assert_fails(
-        run_file(&run, core_path("mixed.log"), err), LEAT_ERR_INPUT,
-        "600 of its 601 lines are rejected as survival: line 2 malformed_line: (0) can0 "
-        "12#; line 3 malformed_line: (1) can0 12#; line 4 malformed_line: (2) can0 12#; if "
-        "the file is intact, tell leat how to read it with --column");
+    assert_fails(run_file(&run, core_path("mixed.log"), err), LEAT_ERR_INPUT,
+                 "600 of its 601 lines are rejected as survival: line 2 malformed_line: (0) can0 "
+                 "12#; line 3 malformed_line: (1) can0 12#; line 4 malformed_line: (2) can0 12#; "
+                 "they are damaged, or of a kind that is not read; repair or remove them");
     run_free(&run);
     run_init(&run, 1);
     run.options.format = LEAT_CAN_SURVIVAL;

@@ -295,6 +295,37 @@ static const shape tables[] = {
      0, false, "1 0 0F5 0.0.0.0.0.0.0.0\n2 0 0F5 0.0.0.0.0.0.0.0\n", "kind"},
     {"a type", "timestamp,arb_id,payload,type\n1,0F5,,DoS\n", NULL, 0, false,
      "1 0 0F5 0.0.0.0.0.0.0.0\n", "type"},
+    {"marks of identifiers", "time;id;data\n1;$1A4;01\n2;1A4h;02\n3;1A4x;03\n4;1A4;04\n5;1A4y;05\n",
+     NULL, 0, false,
+     "1 0 1A4 1.0.0.0.0.0.0.0\n2 0 1A4 2.0.0.0.0.0.0.0\n3 0 000001A4 3.0.0.0.0.0.0.0\n"
+     "4 0 1A4 4.0.0.0.0.0.0.0\nidentifier_unparsable\n",
+     NULL},
+    {"bytes of Python",
+     "time,id,dlc,data\n1,0F5,0,bytearray(b'')\n2,0F5,3,bytearray(b'\\x00\\xffa')\n"
+     "3,0F5,6,bytearray(b'\\t\\n\\r\\\\\\'*')\n4,0F5,2,\"bytearray(b',\"\"')\"\n"
+     "5,0F5,2,\"bytearray(b\"\"',\"\")\"\n6,0F5,1,bytearray(b\"'\")\n"
+     "7,0F5,1,bytearray(b'\\x0')\n8,0F5,1,bytearray(b'\\q')\n9,0F5,1,bytearray(b'a'\n"
+     "10,0F5,1,bytearray(b'ab')\n11,0F5,2,bytearray(b'\"\"')\n12,0F5,9,bytearray(b'123456789')\n"
+     "13,0F5,1,bytearray(b'a)\n14,0F5,1,\"bytearray(b'\"\"')\"\n15,0F5,1,bytearray(b'\x7f')\n"
+     "16,0F5,0,bytearray(b')\n17,0F5,0,bytearray(b)\n18,0F5,2,b'0a'\n",
+     NULL, 0, false,
+     "1 0 0F5 0.0.0.0.0.0.0.0\n2 0 0F5 0.255.97.0.0.0.0.0\n3 0 0F5 9.10.13.92.39.42.0.0\n"
+     "4 0 0F5 44.34.0.0.0.0.0.0\n5 0 0F5 39.44.0.0.0.0.0.0\n6 0 0F5 39.0.0.0.0.0.0.0\n"
+     "payload_unparsable\npayload_unparsable\npayload_unparsable\nmalformed_line\n"
+     "11 0 0F5 34.34.0.0.0.0.0.0\n12 0 0F5 49.50.51.52.53.54.55.56\npayload_unparsable\n"
+     "14 0 0F5 34.0.0.0.0.0.0.0\npayload_unparsable\npayload_unparsable\npayload_unparsable\n"
+     "payload_unparsable\n",
+     NULL},
+    {"bytes of Python, the usual columns",
+     "timestamp,arbitration_id,data_field,attack\n1,0F5,bytearray(b'ab'),1\n", NULL, 0, true,
+     "1 0 0F5 97.98.0.0.0.0.0.0 1\n", NULL},
+    {"floats of pandas",
+     ",time,bus,id,dlc,d0,d1,d2,label\n0,1.0,1.0,1A4,3.0,43.0,160.0,7.0,1.0\n"
+     "1,2.0,0.0,1A4,1.0,255.0,,,0.0\n2,3.0,0.0,1A4,1,256.0,,,0.0\n3,4.0,0.0,1A4,1,43.5,,,0.0\n",
+     NULL, 0, true,
+     "1 1 1A4 43.160.7.0.0.0.0.0 1\n2 0 1A4 255.0.0.0.0.0.0.0 0\npayload_unparsable\n"
+     "payload_unparsable\n",
+     NULL},
     {"no header", "a,b,c\n1,2,3\n", NULL, 0, false, "not a vehicle log format", NULL},
     {"an identifier, no payload", "time,id,x\n1,2,3\n", NULL, 0, false,
      "no column for data; use --column data=NAME (formats", NULL},
@@ -399,6 +430,14 @@ static const shape mapped[] = {
      "time=1,id=2,data=3", 0, false, "\"Data\" of unknown meaning", NULL},
     {"a header, and other names found", "when,ID,DLC,Data,Label\n1,0F5,2,01FF,1\n", "time=when", 0,
      true, "1 0 0F5 1.255.0.0.0.0.0.0 1\n", NULL},
+    {"decimal floats, and 29 bits",
+     "time,id,data\n1,346.0,[43.0 160. 7.00]\n2,291x,\"43.0, 0.0\"\n3,346.5,1\n4,$346,1\n"
+     "5,346h,1\n6,346.x,43.160\n7,536870912.0,1\n8,346,\"43.5, 1\"\n",
+     "id=id:dec,data=data:dec", 0, false,
+     "1 0 15A 43.160.7.0.0.0.0.0\n2 0 00000123 43.0.0.0.0.0.0.0\nidentifier_unparsable\n"
+     "identifier_unparsable\nidentifier_unparsable\n6 0 0000015A 43.160.0.0.0.0.0.0\n"
+     "identifier_unparsable\npayload_unparsable\n",
+     NULL},
     {"a case that differs", "When,ID,Data\n1,0F5,01FF\n", "time=when", 0, false,
      "1 0 0F5 1.255.0.0.0.0.0.0\n", NULL},
     {"a label of two", "time,id,data,label,attack\n1,0F5,01FF,1,0\n", "label=label", 0, true,

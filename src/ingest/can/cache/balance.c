@@ -131,19 +131,20 @@ static leat_code no_windows(const leat_can_plan *plan, const leat_can_splits *sp
     const char *folder = file != NULL ? file->folder : "train";
     char todo[64] = "";
     if (longest->frames >= LEAT_WINDOW_MIN)
-        snprintf(todo, sizeof todo, "pass --window %lld or less, or ", (long long)longest->frames);
+        snprintf(todo, sizeof todo, "--window %lld or less, or ", (long long)longest->frames);
     char steps[160] = "";
     if (begins[1] > 0)
-        snprintf(steps, sizeof steps,
-                 ", or more than --clock-steps split:%g: at %lld pauses new captures begin",
-                 plan->settings->pause_s, (long long)begins[1]);
+        snprintf(
+            steps, sizeof steps,
+            ", or a larger number in --clock-steps split:%g: new captures begin at %lld pauses",
+            plan->settings->pause_s, (long long)begins[1]);
     else if (begins[0] > 0)
         snprintf(steps, sizeof steps,
-                 ", or --clock-steps sort: a clock fell back %lld times, where new captures begin",
+                 ", or --clock-steps sort: new captures begin where a clock fell back, %lld times",
                  (long long)begins[0]);
     return leat_fail(err, LEAT_ERR_INPUT,
                      "there are no training windows: a window has %lld frames, and the longest of "
-                     "%lld training capture%s, \"%.80s%s%.80s\", has only %lld; %slogs with more "
+                     "%lld training capture%s, \"%.80s%s%.80s\", has %lld; use %slogs with more "
                      "frames%s",
                      (long long)window, (long long)captures, captures == 1 ? "" : "s", folder,
                      slash_after(folder), file != NULL ? file->name : "",

@@ -165,7 +165,7 @@ static bool map_role(const leat_can_header *head, int role, const leat_can_mappe
     }
     if (role == (int)LEAT_CAN_ROLE_LABEL && head->named &&
         leat_can_is_benign_name(head->cells[first])) {
-        layout->label_inverted |= UINT64_C(1) << first;
+        layout->label_inverted[first / 64] |= UINT64_C(1) << first % 64;
         layout->doubts |= LEAT_CAN_DOUBT_INVERTED;
     }
     return true;

@@ -233,7 +233,7 @@ static bool has_plain_lines(const leat_can_header *head, const leat_can_layout *
             for (int n = 0; layout->column[k] == LEAT_CAN_COLUMN_PAYLOAD && n < cell.size_bytes;
                  n++) {
                 char letter = cell.data[n];
-                if (letter != 0 && strchr(" -:.,;[]xX", letter) != NULL) return false;
+                if (letter != 0 && strchr(" -:.,;[]xX'\"", letter) != NULL) return false;
             }
         }
     }

@@ -40,6 +40,7 @@ typedef struct row {
     int label_count;
     int attack_column; /* of the first label that says that the frame is an attack */
     bool cut;          /* it ends before the label */
+    bool quoted;       /* the payload has quotes around it */
 } row;
 
 static void add_label(row *out, leat_text cell, int column) {
@@ -56,7 +57,7 @@ static bool read_row(const leat_can_layout *layout, const char *at, const char *
     if (count < 0 || (more > 0 && layout->part != ' ')) return false;
     memset(out->cell, 0, sizeof out->cell);
     out->byte_count = out->label_count = 0;
-    out->cut = false;
+    out->cut = out->quoted = false;
     for (int i = 0; i < layout->column_count; i++) {
         int column = layout->column[i];
         if (next == count) { /* short frames may end before the last bytes */
@@ -76,6 +77,7 @@ static bool read_row(const leat_can_layout *layout, const char *at, const char *
             out->byte_count++;
             continue;
         }
+        if (column == LEAT_CAN_COLUMN_PAYLOAD) out->quoted = cell.data > at && cell.data[-1] == '"';
         if (column == LEAT_CAN_COLUMN_PAYLOAD && more > 0) {
             next += more;
             cell = text_between(cell.data, cells[next - 1].data + cells[next - 1].size_bytes);
@@ -101,11 +103,12 @@ static bool add_byte(payload *out, int value) {
     return true;
 }
 
-/* One byte, in hex also as 0x1F. */
+/* One byte, in hex also as 0x1F, in decimal also as 31.0. */
 static bool read_byte(leat_text text, leat_can_unit unit, bool strict, int16_t *byte) {
     int value = 0;
     *byte = 0;
     if (unit == LEAT_CAN_UNIT_DEC) {
+        text = without_zeros(text);
         if (text.size_bytes > 3 || !read_count(text, 255, &value)) return false;
         *byte = (int16_t)value;
         return true;
@@ -119,13 +122,22 @@ static inline bool is_separator(char letter) {
     return leat_is_blank(letter) || (letter != 0 && strchr("-:.,;[]", letter) != NULL);
 }
 
+/* Whether points belong to decimal numbers, as in [43.0, 160.0], because they are separated. */
+static bool has_floats(leat_text data) {
+    for (int i = 0; i < data.size_bytes; i++) {
+        if (leat_is_blank(data.data[i]) || memchr("-:,;", data.data[i], 4) != NULL) return true;
+    }
+    return false;
+}
+
 static void read_words(leat_text data, leat_can_unit unit, bool strict, payload *out) {
     const char *at = data.data, *end = at + data.size_bytes;
+    const char kept = unit == LEAT_CAN_UNIT_DEC && has_floats(data) ? '.' : 0;
     for (;;) {
         while (at < end && is_separator(*at)) at++;
         if (at == end) return;
         const char *begin = at;
-        while (at < end && !is_separator(*at)) at++;
+        while (at < end && (!is_separator(*at) || *at == kept)) at++;
         int16_t byte = 0;
         out->good = read_byte(text_between(begin, at), unit, strict, &byte) && out->good;
         if (!add_byte(out, byte)) {
@@ -170,6 +182,41 @@ static void read_base64(leat_text data, payload *out) {
         for (int k = 0; k < kept; k++)
             out->good = out->good && add_byte(out, (int)(group >> (16 - 8 * k) & 255));
     }
+}
+
+/* A byte as Python shows it: a printable character, or \x1f, \t, ... */
+static bool read_python_byte(const char **at, const char *end, bool quoted, payload *out) {
+    static const char names[] = "tnr\\'", values[] = "\t\n\r\\'";
+    const char first = *(*at)++;
+    if (first == '"' && quoted && (*at == end || *(*at)++ != '"')) return false;
+    if (first < ' ' || first > '~') return false;
+    if (first != '\\') return add_byte(out, first);
+    if (*at == end) return false;
+    const char name = *(*at)++;
+    const char *known = name != 0 ? strchr(names, name) : NULL;
+    if (known != NULL) return add_byte(out, values[known - names]);
+    if (name != 'x' || end - *at < 2) return false;
+    const int value = pair_of(*at);
+    *at += 2;
+    return value >= 0 && add_byte(out, value);
+}
+
+/* The bytes of bytearray(b'...'), as Python shows them. In a cell with quotes, those inside are
+ * doubled. Without the word, b'0a1b' may be hexadecimal digits. */
+static bool read_python(leat_text data, bool quoted, payload *out) {
+    static const char word[] = "bytearray(";
+    const char *at = data.data, *end = at + data.size_bytes;
+    const int more = (int)sizeof word - 1;
+    if (data.size_bytes <= more || memcmp(at, word, (size_t)more) != 0 || *--end != ')')
+        return false;
+    at += more;
+    if (end - at < 3 || at[0] != 'b' || (at[1] != '\'' && at[1] != '"')) return false;
+    const int quotes = quoted && at[1] == '"' ? 2 : 1; /* b""..."" */
+    at += 1 + quotes;
+    end -= quotes;
+    if (end < at || memcmp(end, at - quotes, (size_t)quotes) != 0) return false;
+    while (at < end && out->good) out->good = read_python_byte(&at, end, quoted, out);
+    return true;
 }
 
 static bool has_separator(leat_text data, bool strict) {
@@ -229,13 +276,15 @@ static leat_can_reject read_columns(const leat_can_layout *layout, const row *in
 
 /* A payload in one cell. True: *reason is final, for a run of hex digits in line->bytes. */
 static bool read_cell(const leat_can_layout *layout, const leat_can_line_options *options,
-                      leat_text data, leat_can_line *line, payload *out, leat_can_reject *reason) {
+                      const row *in, leat_can_line *line, payload *out, leat_can_reject *reason) {
+    leat_text data = in->cell[LEAT_CAN_COLUMN_PAYLOAD];
     switch (layout->data_unit) {
     case LEAT_CAN_UNIT_DEC: read_words(data, LEAT_CAN_UNIT_DEC, true, out); return false;
     case LEAT_CAN_UNIT_BITS: read_bits(data, out); return false;
     case LEAT_CAN_UNIT_BASE64: read_base64(data, out); return false;
     default: break;
     }
+    if (options->strict && read_python(data, in->quoted, out)) return false;
     if (layout->padded || has_separator(data, options->strict)) {
         read_words(data, LEAT_CAN_UNIT_HEX, options->strict, out);
         return false;
@@ -252,10 +301,7 @@ static bool read_dlc(const leat_can_layout *layout, const row *in, int *dlc) {
     leat_text cell = in->cell[LEAT_CAN_COLUMN_DLC];
     *dlc = -1;
     if (cell.data == NULL) return true;
-    if (cell.size_bytes > 2 &&
-        is_word(text_between(cell.data + cell.size_bytes - 2, cell.data + cell.size_bytes), ".0")) {
-        cell.size_bytes -= 2; /* as tables with gaps write it */
-    }
+    cell = without_zeros(cell);
     bool bits = layout->dlc_unit == LEAT_CAN_UNIT_BITS;
     if (!read_count(cell, bits ? 8 * LEAT_CAN_FD_BYTES : LEAT_CAN_FD_BYTES, dlc)) return false;
     if (!bits) return true;
@@ -286,7 +332,7 @@ static leat_can_reject take_payload(const leat_can_layout *layout,
         reason = read_columns(layout, in, dlc, options->strict, &found);
         if (reason == LEAT_CAN_REJECT_LINE) return reason;
     } else {
-        done = read_cell(layout, options, data, line, &found, &reason);
+        done = read_cell(layout, options, in, line, &found, &reason);
         if (layout->padded) drop_padding(dlc, &found);
         if (dlc >= 0 && reason == LEAT_CAN_TAKEN && found.good && found.count != dlc &&
             found.count != leat_can_fd_length(dlc))
@@ -331,10 +377,12 @@ static bool take_id(const leat_can_layout *layout, const row *in,
                     const leat_can_line_options *options, bool extended, leat_can_line *line) {
     leat_text cell = in->cell[LEAT_CAN_COLUMN_ID];
     if (layout->id_unit != LEAT_CAN_UNIT_DEC || !options->canonical)
-        return leat_can_take_id(cell, extended, options, line);
+        return leat_can_take_table_id(cell, extended, options, line);
     uint32_t value = 0;
-    return read_decimal(cell, 9, LEAT_CAN_ID_29_MAX, &value) &&
-           leat_can_put_id(value, extended, line);
+    const bool wide = cell.size_bytes > 1 && (cell.data[cell.size_bytes - 1] | 0x20) == 'x';
+    cell.size_bytes -= wide;
+    return read_decimal(without_zeros(cell), 9, LEAT_CAN_ID_29_MAX, &value) &&
+           leat_can_put_id(value, extended || wide, line);
 }
 
 /* ---- labels that are shifted ---- */
@@ -383,6 +431,10 @@ static uint8_t type_of(const leat_can_layout *layout, const leat_can_line_option
     return type == LEAT_CAN_TYPE_BY_FILE ? layout->label_type[in->attack_column] : type;
 }
 
+static bool is_inverted(const leat_can_layout *layout, int column) {
+    return (layout->label_inverted[column / 64] >> column % 64 & 1) != 0;
+}
+
 /* A frame is an attack if one of its labels says so; else all of them have to say that it is none.
  */
 static leat_can_reject take_labels(const leat_can_layout *layout,
@@ -392,7 +444,7 @@ static leat_can_reject take_labels(const leat_can_layout *layout,
     line->attack = false;
     for (int i = 0; i < in->label_count; i++) {
         leat_text cell = in->labels[i].cell;
-        bool attack = false, inverted = (layout->label_inverted >> in->labels[i].column & 1) != 0;
+        bool attack = false, inverted = is_inverted(layout, in->labels[i].column);
         missing = missing || leat_can_label_missing(cell);
         if (leat_can_label_missing(cell)) continue;
         if (!(inverted ? leat_can_take_inverted : leat_can_take_label)(cell, &attack))
@@ -429,7 +481,7 @@ leat_can_reject leat_can_parse_table(const leat_can_layout *layout,
     leat_can_reject labels = take_labels(layout, options, &in, line);
     if (labels != LEAT_CAN_TAKEN) return labels;
     line->type = line->attack ? type_of(layout, options, &in) : LEAT_CAN_TYPE_BY_FILE;
-    if (!leat_can_take_bus(&layout->buses, in.cell[LEAT_CAN_COLUMN_BUS], &line->bus))
+    if (!leat_can_take_bus(&layout->buses, without_zeros(in.cell[LEAT_CAN_COLUMN_BUS]), &line->bus))
         return LEAT_CAN_REJECT_BUS;
     if (remote) return LEAT_CAN_REJECT_REMOTE;
     return take_payload(layout, options, &in, line);

@@ -129,8 +129,9 @@ typedef struct values {
 
 static bool is_long(leat_text cell) {
     int digits = 0, zeros = 0;
-    if (cell.size_bytes > 2 && cell.data[0] == '0' && (cell.data[1] | 0x20) == 'x')
-        cell = (leat_text){cell.data + 2, cell.size_bytes - 2};
+    bool wide = false, hex = false;
+    cell = leat_can_id_digits(cell, &wide, &hex);
+    if (wide) return true;
     while (zeros < cell.size_bytes && cell.data[zeros] == '0') zeros++;
     digits = cell.size_bytes - zeros;
     return digits > 3 || (digits == 3 && cell.data[zeros] > '7');

@@ -61,7 +61,11 @@ static void look_at_column(const leat_can_header *head, const leat_can_layout *l
         for (int k = 0; k < count && k < layout->column_count; k++) {
             bool word =
                 is_word_of_any_case(cells[k], "nan") || is_word_of_any_case(cells[k], "none");
-            if (layout->column[k] == kind && !word) look_at(cells[k], seen);
+            if (layout->column[k] != kind || word) continue;
+            look_at(without_zeros(cells[k]), seen);
+            bool wide = false, hex = false;
+            leat_can_id_digits(cells[k], &wide, &hex);
+            seen->letters = seen->letters || (kind == LEAT_CAN_COLUMN_ID && hex);
         }
     }
 }
@@ -128,9 +132,10 @@ static void note_buses(const leat_can_header *head, leat_can_layout *layout) {
         leat_text cells[LEAT_CAN_COLUMNS_MAX];
         int count = leat_can_line_cells(head, i, cells);
         if (column >= count) continue;
-        bool is_number = read_count(cells[column], UINT16_MAX, &number);
-        named = named || (!is_number && cells[column].size_bytes > 0);
-        leat_can_note_bus(&layout->buses, cells[column]);
+        leat_text cell = without_zeros(cells[column]);
+        bool is_number = read_count(cell, UINT16_MAX, &number);
+        named = named || (!is_number && cell.size_bytes > 0);
+        leat_can_note_bus(&layout->buses, cell);
     }
     if (!named) layout->buses.count = 0;
 }

@@ -112,6 +112,28 @@ bool leat_can_take_id(leat_text text, bool extended, const leat_can_line_options
     return true;
 }
 
+leat_text leat_can_id_digits(leat_text text, bool *wide, bool *hex) {
+    const int size = text.size_bytes;
+    const char first = size > 1 ? text.data[0] : 0, last = size > 1 ? text.data[size - 1] : 0;
+    const bool prefixed = size > 2 && first == '0' && (text.data[1] | 0x20) == 'x';
+    *wide = (last | 0x20) == 'x' && size > (prefixed ? 3 : first == '0' ? 2 : 1); /* not 0x */
+    *hex = prefixed || first == '$' || (last | 0x20) == 'h';
+    const int before = prefixed ? 2 : first == '$' ? 1 : 0;
+    const int after = *wide || (!prefixed && first != '$' && (last | 0x20) == 'h') ? 1 : 0;
+    return (leat_text){text.data + before, size - before - after};
+}
+
+bool leat_can_take_table_id(leat_text text, bool extended, const leat_can_line_options *options,
+                            leat_can_line *line) {
+    bool wide = false, hex = false;
+    uint32_t value = 0;
+    if (leat_can_take_id(text, extended, options, line)) return true;
+    if (!options->canonical || !read_hex(leat_can_id_digits(text, &wide, &hex), &value))
+        return false;
+    if (hex) line->marks |= LEAT_CAN_MARK_PREFIXED;
+    return leat_can_put_id(value, extended || wide, line);
+}
+
 bool leat_can_put_id(uint32_t value, bool extended, leat_can_line *line) {
     if (value > LEAT_CAN_ID_29_MAX) return false;
     write_id(value, extended || value > LEAT_CAN_ID_11_MAX ? 8 : 3, line->id);

@@ -73,6 +73,18 @@ static inline bool read_decimal(leat_text text, int digits, uint32_t max, uint32
     return found <= max;
 }
 
+/* A whole number as tables with gaps write it, without the zeros after its point: 43.0 is 43. Other
+ * texts stay as they are. */
+static inline leat_text without_zeros(leat_text text) {
+    int digits = 0, size = text.size_bytes;
+    while (digits < size && text.data[digits] >= '0' && text.data[digits] <= '9') digits++;
+    if (digits == 0 || digits == size || text.data[digits] != '.') return text;
+    for (int i = digits + 1; i < size; i++) {
+        if (text.data[i] != '0') return text;
+    }
+    return (leat_text){text.data, digits};
+}
+
 /* A number of five digits at most. */
 static inline bool read_count(leat_text text, int max, int *count) {
     uint32_t value = 0;
@@ -197,6 +209,13 @@ static inline void note_padded(leat_text id, leat_can_line *line) {
 /* An identifier in hexadecimal digits, also with 0x. */
 bool leat_can_take_id(leat_text text, bool extended, const leat_can_line_options *options,
                       leat_can_line *line);
+/* The same, and what tables have: $135 and 135h are hexadecimal as well, and an x at the end marks
+ * 29 bits, as in ASC. */
+bool leat_can_take_table_id(leat_text text, bool extended, const leat_can_line_options *options,
+                            leat_can_line *line);
+/* The digits of such an identifier, without what marks them; *wide: it has an x at the end, *hex:
+ * another mark says that they are hexadecimal. */
+leat_text leat_can_id_digits(leat_text text, bool *wide, bool *hex);
 /* One that was written in another notation. */
 bool leat_can_put_id(uint32_t value, bool extended, leat_can_line *line);
 /* One in the base of its log, of at most 11 bits, or 29 if it is `wide`. */

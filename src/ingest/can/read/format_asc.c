@@ -124,8 +124,8 @@ static leat_can_reject take_classic(const leat_can_layout *layout, leat_text wor
     line->bus = (uint16_t)channel;
     if (!take_id(layout, id, options, line)) return LEAT_CAN_REJECT_ID;
     leat_text kind = next_word(&at, end);
-    if (is_word(kind, "r")) return LEAT_CAN_REJECT_REMOTE;
-    if (!is_word(kind, "d") || !read_dlc(layout, next_word(&at, end), &dlc))
+    if (is_word_of_any_case(kind, "r")) return LEAT_CAN_REJECT_REMOTE;
+    if (!is_word_of_any_case(kind, "d") || !read_dlc(layout, next_word(&at, end), &dlc))
         return LEAT_CAN_REJECT_LINE;
     count = dlc < LEAT_CAN_BYTES ? (int)dlc : LEAT_CAN_BYTES;
     while (at < end && leat_is_blank(*at)) at++;

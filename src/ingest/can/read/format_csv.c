@@ -23,7 +23,7 @@ static leat_can_reject parse_plain(const leat_can_layout *layout,
     }
     if (at != NULL) return LEAT_CAN_REJECT_LINE;
     if (!read_time(fields[LEAT_CAN_COLUMN_TIME], 0, &line->time)) return LEAT_CAN_REJECT_TIME;
-    if (!leat_can_take_id(fields[LEAT_CAN_COLUMN_ID], false, options, line))
+    if (!leat_can_take_table_id(fields[LEAT_CAN_COLUMN_ID], false, options, line))
         return LEAT_CAN_REJECT_ID;
     note_padded(fields[LEAT_CAN_COLUMN_ID], line);
     line->bus = 0;

@@ -137,7 +137,9 @@ typedef struct leat_can_clock {
     char mode;       /* busmaster, asc: S, A or R, as its headers begin to say it */
     bool other;      /* a later header says that its lines are written otherwise: not read */
 } leat_can_clock;
-#define LEAT_CAN_COLUMNS_MAX 64
+/* 64 bytes of a CAN-FD frame in columns of their own, and as many others. */
+#define LEAT_CAN_COLUMNS_MAX 128
+#define LEAT_CAN_COLUMN_WORDS (LEAT_CAN_COLUMNS_MAX / 64) /* a bit for each */
 #define LEAT_CAN_LABEL_NAME_BYTES 36
 #define LEAT_CAN_UNUSED_BYTES 84
 /* Columns that look like labels, but are not used. */
@@ -178,8 +180,9 @@ typedef struct leat_can_layout {
     bool label_chosen; /* by --column */
     bool label_of_type;                       /* and by a name of a type of attacks */
     uint8_t label_type[LEAT_CAN_COLUMNS_MAX]; /* of attacks by the names of columns of labels */
-    uint64_t label_inverted; /* the columns of labels that are named for benign frames, as bits */
-    int watch_count;         /* columns to watch: label_columns.c */
+    /* The columns of labels that are named for benign frames, as bits. */
+    uint64_t label_inverted[LEAT_CAN_COLUMN_WORDS];
+    int watch_count; /* columns to watch: label_columns.c */
     struct {
         int column;
         bool may_be_mark; /* its name does not say whether it is a label */

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "ingest/can/read/column_option.h"
-#include "ingest/can/read/csv.h"
+#include "ingest/can/read/csv_header.h"
 
 static int64_t count_of(leat_text text, const char *letters) {
     int64_t count = 0;
@@ -20,6 +20,8 @@ static bool is_decimal(leat_text text) {
     return text.size_bytes > 0 && count_of(text, "0123456789") == text.size_bytes;
 }
 
+enum { NAME_BYTES = LEAT_CAN_COLUMN_NAME_BYTES };
+
 /* A column, and what --column has already. */
 typedef struct adviser {
     const char *given, *name;
@@ -29,7 +31,7 @@ typedef struct advised {
     char text[LEAT_CAN_ADVICE_BYTES];
 } advised;
 static advised option_of(const adviser *of, const char *role, const char *unit) {
-    char item[80];
+    char item[2 * NAME_BYTES + 16];
     advised out;
     snprintf(item, sizeof item, "%s=%s:%s", role, of->name, unit);
     leat_can_advise_column(of->given, item, out.text, sizeof out.text);
@@ -52,33 +54,48 @@ static void remedy_time(leat_text cell, const adviser *advice, char *remedy, siz
         snprintf(remedy, size, "dates are not read; convert times to seconds");
 }
 
-/* 217056561, 131x, 131h, 305.0 */
+/* 305.0 */
+static bool is_float(leat_text cell) { return without_zeros(cell).size_bytes < cell.size_bytes; }
+
+/* 217056561, 1G1, 305.0 */
 static void remedy_id(leat_text cell, const adviser *advice, char *remedy, size_t size) {
     int64_t value = 0;
     for (int i = 0; i < cell.size_bytes && i < 12; i++) value = 10 * value + (cell.data[i] - '0');
     if (is_decimal(cell) && value <= LEAT_CAN_ID_29_MAX)
         snprintf(remedy, size, "if its identifiers are decimal, use %s",
                  option_of(advice, "id", "dec").text);
+    else if (is_float(cell))
+        snprintf(
+            remedy, size,
+            "numbers with a fraction of 0 are decimal, as pandas writes them; use %s, or write "
+            "identifiers as text if they are hexadecimal",
+            option_of(advice, "id", "dec").text);
     else if (!is_decimal(cell) && cell.size_bytes > 0)
         snprintf(
             remedy, size,
             "if \"%s\" is not the column of identifiers, use --column id=NAME; identifiers are "
-            "hexadecimal digits, with or without 0x, or decimal with %s",
+            "hexadecimal digits, as 1A4, 0x1A4, $1A4 or 1A4h, or decimal with %s",
             advice->name, option_of(advice, "id", "dec").text);
 }
 
-/* "202 24 37" */
+/* "202 24 37", or 202 in a column of its own */
 static bool has_decimal_bytes(leat_text cell) {
     const char *at = cell.data, *end = at + cell.size_bytes;
     int words = 0, value = 0;
     for (leat_text word; (word = next_word(&at, end)).size_bytes > 0; words++) {
         if (word.size_bytes > 3 || !read_count(word, 255, &value)) return false;
     }
-    return words > 1;
+    return words > 1 || cell.size_bytes == 3;
 }
 
 static void remedy_payload(leat_text cell, const adviser *advice, char *remedy, size_t size) {
-    if (has_decimal_bytes(cell))
+    if (is_float(cell))
+        snprintf(
+            remedy, size,
+            "numbers with a fraction of 0 are decimal, as pandas writes them; use %s, or write "
+            "bytes as text if they are hexadecimal",
+            option_of(advice, "data", "dec").text);
+    else if (has_decimal_bytes(cell))
         snprintf(remedy, size, "if its bytes are decimal, use %s",
                  option_of(advice, "data", "dec").text);
     else if (cell.size_bytes >= 8 && count_of(cell, "01") == cell.size_bytes)
@@ -89,16 +106,49 @@ static void remedy_payload(leat_text cell, const adviser *advice, char *remedy, 
         snprintf(remedy, size, "payloads like b'...' are not read; write hexadecimal digits");
 }
 
+/* A column as --column takes it: its name, or its number where the option or another column has a
+ * use for the name. */
+static void name_column(const leat_can_layout *layout, const leat_text *names, int column,
+                        char name[NAME_BYTES]) {
+    bool good = names != NULL && names[column].size_bytes > 0;
+    if (good) leat_text_show(name, NAME_BYTES, names[column].data, names[column].size_bytes);
+    good = good && strlen(name) == (size_t)names[column].size_bytes &&
+           strpbrk(name, ",:=") == NULL && strstr(name, "..") == NULL &&
+           leat_can_number_of(name) == 0;
+    for (int i = 0; i < layout->column_count && good; i++)
+        good = i == column || !leat_can_is_same_name(names[i], name, true);
+    if (!good) snprintf(name, NAME_BYTES, "%d", column + 1);
+}
+
 /* The column of this kind, and its name or number. */
 static int find_column(const leat_can_layout *layout, const leat_text *names, int kind,
-                       char name[48]) {
+                       char name[NAME_BYTES]) {
     for (int i = 0; i < layout->column_count; i++) {
         if (layout->column[i] != kind) continue;
-        if (names != NULL) leat_text_show(name, 48, names[i].data, names[i].size_bytes);
-        else snprintf(name, 48, "%d", i + 1);
+        name_column(layout, names, i, name);
         return i;
     }
     return -1;
+}
+
+/* Of bytes in columns of their own, the first that cannot be read, and all of them as FIRST..LAST;
+ * -1: there is none, or they are in another order. */
+static int find_byte(const leat_can_layout *layout, const leat_text *names, const leat_text *cells,
+                     int count, char name[2 * NAME_BYTES]) {
+    char first[NAME_BYTES] = "", last[NAME_BYTES] = "";
+    int next = 0, found = -1;
+    for (int i = 0; i < layout->column_count; i++) {
+        int16_t byte = 0;
+        if (layout->column[i] != LEAT_CAN_COLUMN_BYTE) continue;
+        if (layout->byte[i] != next || (next > 0 && layout->column[i - 1] != LEAT_CAN_COLUMN_BYTE))
+            return -1;
+        name_column(layout, names, i, next++ == 0 ? first : last);
+        if (found < 0 && i < count && cells[i].size_bytes > 0 &&
+            !leat_can_take_byte(cells[i], true, &byte))
+            found = i;
+    }
+    snprintf(name, 2 * NAME_BYTES, "%s..%s", first, last);
+    return next > 1 ? found : -1;
 }
 
 /* A column named as a mark by --column or its header, with a word such as EXT. */
@@ -110,7 +160,7 @@ static bool remedy_mark(const leat_can_layout *layout, const leat_text *names,
     } marks[] = {{LEAT_CAN_COLUMN_EXTENDED, "extended"},
                  {LEAT_CAN_COLUMN_REMOTE, "remote"},
                  {LEAT_CAN_COLUMN_ERROR, "error"}};
-    char name[48] = "", value[48];
+    char name[NAME_BYTES] = "", value[48];
     bool set = false;
     for (size_t i = 0; i < sizeof marks / sizeof *marks; i++) {
         int column = find_column(layout, names, marks[i].kind, name);
@@ -129,7 +179,7 @@ void leat_can_remedy(const leat_can_layout *layout, const char *given, leat_text
                      leat_text line, leat_can_reject reason, char *remedy, size_t remedy_bytes) {
     enum { CELLS_MAX = LEAT_CAN_COLUMNS_MAX + LEAT_CAN_FD_BYTES };
     leat_text names[LEAT_CAN_COLUMNS_MAX], cells[CELLS_MAX];
-    char name[48] = "";
+    char name[2 * NAME_BYTES] = "";
     remedy[0] = 0;
     int kind = reason == LEAT_CAN_REJECT_TIME ? LEAT_CAN_COLUMN_TIME
                : reason == LEAT_CAN_REJECT_ID ? LEAT_CAN_COLUMN_ID
@@ -155,6 +205,8 @@ void leat_can_remedy(const leat_can_layout *layout, const char *given, leat_text
     if (reason == LEAT_CAN_REJECT_LINE &&
         remedy_mark(layout, named ? names : NULL, cells, count, remedy, remedy_bytes))
         return;
+    if (column < 0 && reason == LEAT_CAN_REJECT_PAYLOAD)
+        column = find_byte(layout, named ? names : NULL, cells, count, name);
     if (column < 0 || column >= count) return;
     const adviser advice = {given, name};
     if (kind == LEAT_CAN_COLUMN_TIME) remedy_time(cells[column], &advice, remedy, remedy_bytes);

@@ -654,7 +654,10 @@ static leat_code check_file(can_scan *self, int32_t file_index, leat_error *err)
     LEAT_TRY(find_rejected(self, file_index, &shown, err));
     bool other = copy.looks != copy.format && copy.looks != LEAT_CAN_AUTO;
     char help[sizeof shown.remedy] =
-        "if the file is intact, tell leat how to read it with --column";
+        "if the file is intact, name its columns and their notations with --column";
+    if (copy.format != LEAT_CAN_CSV)
+        snprintf(help, sizeof help,
+                 "they are damaged, or of a kind that is not read; repair or remove them");
     if (shown.remedy[0] != 0) memcpy(help, shown.remedy, sizeof help);
     const char *looks = leat_can_format_name(copy.looks);
     if (other) snprintf(help, sizeof help, "the file looks like %s; use --format %s", looks, looks);

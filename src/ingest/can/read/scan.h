@@ -28,7 +28,7 @@ enum {
     LEAT_CAN_IDS_NAMED_DEC = 8,  /* the name of their column says that they are decimal, or their
                                    payloads are */
     LEAT_CAN_IDS_DECIDED = 16,   /* --column says how they are written */
-    LEAT_CAN_IDS_PREFIXED = 32,  /* one begins with 0x */
+    LEAT_CAN_IDS_PREFIXED = 32,  /* one has 0x, $ or h */
     LEAT_CAN_IDS_BARE_LONG = 64, /* one of IDS_LONG does not */
     LEAT_CAN_IDS_BARE_HEX = 128, /* one that is no decimal number up to 2047 does not */
 };

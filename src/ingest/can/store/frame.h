@@ -37,7 +37,7 @@ enum {
     LEAT_CAN_MARK_NEGATIVE = 16,  /* its label is below 0, which marks a benign frame */
     LEAT_CAN_MARK_PADDED = 32,    /* its identifier begins with 0, as hexadecimal ones do */
     LEAT_CAN_MARK_SPARSE = 64,    /* it has no label, and is therefore taken for benign */
-    LEAT_CAN_MARK_PREFIXED = 128, /* its identifier begins with 0x */
+    LEAT_CAN_MARK_PREFIXED = 128, /* its identifier has 0x, $ or h, as hexadecimal ones have */
     LEAT_CAN_MARKS_END = 256,
 };
 
