@@ -92,6 +92,39 @@ class Frames(Metadata):
                                    "written")
             self.assertEqual(found, [bool(one) for one in marked], wanted)
 
+    def test_several_identifiers(self):
+        ids = ["0D0", "0D1", "000000D0", "0D2"]
+        frames = [(1.5, name, DATA) for name in ids]
+        for wanted, marked in ((["0xd2", "0d0"], [1, 0, 0, 1]), (["000000D0"], [0, 0, 1, 0]),
+                               (["0D1", "X" * 3], [1] * 4), (ids, [1] * 4)):
+            found, _ = self.marked(frames, self.attack(injection_id=wanted))
+            self.assertEqual(found, [bool(one) for one in marked], wanted)
+
+    def test_several_intervals(self):
+        """In any order, and overlapping; none of them reaches the time between them."""
+        times = (0.999999, 1, 1.5, 2, 2.000001, 2.999999, 3, 3.2, 5, 5.000001)
+        frames = [(at, ID, DATA) for at in times]
+        want = [1 <= at <= 2 or 3 <= at <= 5 for at in times]
+        for intervals in ([[1, 2], [3, 5]], [[4, 5], [1, 2], [3, 4]],
+                          [[3, 4], [1, 1.2], [3.5, 5], [1.1, 2], [3, 3], [1, 2]]):
+            found, result = self.marked(frames, self.attack(injection_interval=intervals))
+            self.assertEqual(found, want, intervals)
+            self.assertEqual((result["capture_metadata"]["intervals"], result["warnings"]), (1, []))
+        found, _ = self.marked(frames, self.attack(injection_interval=[[1, 2]]))
+        self.assertEqual(found, [1 <= at <= 2 for at in times])
+
+    def test_absolute_times(self):
+        """Above 10^9, or as a date; to the microsecond, both ends included."""
+        self.logs = 0
+        step = 0.000001
+        for interval, low, high in (([1010001009.191851, 1010001030.050109], 9.191851, 30.050109),
+                                    (["2002-01-02T19:50:09.5Z", "2002-01-02T19:50:12Z"], 9.5, 12)):
+            frames = [(at, ID, DATA) for at in (low - step, low, high, high + step)]
+            for intervals in (interval, [interval]):
+                self.logs = 0
+                found, result = self.marked(frames, self.attack(injection_interval=intervals))
+                self.assertEqual((found, result["warnings"]), ([False, True, True, False], []))
+
     def test_patterns(self):
         data = [DATA, "0011FE3344556677", "FFFFFFFFFFFFFFFF", "0011FF", "0011FF0000000000", ""]
         frames = [(1.5, ID, one) for one in data]
@@ -114,7 +147,8 @@ class Frames(Metadata):
         frames = [(at * 0.0001, ID if at % 3 else "0D1", DATA) for at in range(30000)]
         self.log("x.log", frames)
         self.log("y.log.gz", frames, begin=5000.0)
-        self.write({"x": self.attack(), "y": self.attack(injection_interval=[2.9, 3])})
+        self.write({"x": self.attack(injection_interval=[[1.5, 2], [1, 1.5]]),
+                    "y": self.attack(injection_interval=[2.9, 3])})
         found = [self.ingest(self.attacks, *SMALL, "--threads", str(threads), out=f"out{threads}")
                  for threads in (1, 2, 3, 8)]
         self.assertEqual([one["attacks"] for one in found[0]["capture_metadata"]["first"]],
@@ -200,7 +234,8 @@ class Logs(Metadata):
         warning, = self.take()["warnings"]
         self.assertIn('"attacks/none.log": no frame is as its injection_interval', warning)
         self.assertIn('"attacks/beyond.log": its injection_interval in capture_metadata.json ends '
-                      'after its last frame', warning)
+                      'after its last frame; seconds count from the first frame up to 10^9',
+                      warning)
         self.assertIn('"attacks/falls.log": its injection_interval counts from its first frame, '
                       'but its clock falls back', warning)
         self.write({"beyond": self.attack(injection_interval=[5, 6.5]),
@@ -293,9 +328,19 @@ class Refused(Metadata):
                 ({"injection_interval": [1]}, "must be [begin, end] in seconds"),
                 ({"injection_interval": [2, 1]}, "must be [begin, end] in seconds"),
                 ({"injection_interval": [-1, 1]}, "must be [begin, end] in seconds"),
-                ({"injection_interval": [0, 1e10]}, "must be [begin, end] in seconds"),
+                ({"injection_interval": [0, 1e10]}, "beside times since 1970"),
                 ({"injection_interval": ["1", "2"]}, "must be [begin, end] in seconds"),
-                ({"injection_interval": [[1, 2], [3, 4]]}, "must be [begin, end] in seconds"),
+                ({"injection_interval": []}, "must be [begin, end] in seconds"),
+                ({"injection_interval": [[1, 2], 3]}, "must be [begin, end] in seconds"),
+                ({"injection_interval": [[1, 2], [4, 3]]}, "must be [begin, end] in seconds"),
+                ({"injection_interval": [[[1, 2]]]}, "must be [begin, end] in seconds"),
+                ({"injection_interval": [2e12, 3e12]}, "must be [begin, end] in seconds"),
+                ({"injection_interval": ["2002-01-02T20:06:49", "2002-01-02T20:06:52"]},
+                 "must be [begin, end] in seconds"),
+                ({"injection_interval": [[1, 2], [1.1e9, 1.2e9]]}, "beside times since 1970"),
+                ({"injection_id": []}, "injection_id must be a text"),
+                ({"injection_id": ["0D0", 209]}, "injection_id must be a text"),
+                ({"injection_id": ["0D0", ""]}, "injection_id must be a text"),
                 ({"injection_interval": "1-2"}, "must be [begin, end] in seconds"),
                 ({"injection_id": 208}, "injection_id must be a text"),
                 ({"injection_id": "0xZZ"}, "injection_id must be a text"),

@@ -115,10 +115,11 @@ leat_code leat_can_report_injected(leat_can_job *job, char *warning, size_t warn
         if (injection->kind == LEAT_CAN_INJECTION_UNKNOWN) count_file(&unknown, i);
         if (!interval || log->frames == 0) continue;
         put_interval(job, i, log);
-        double end_s = (double)injection->end_us * 1e-6;
+        double end_s = (double)injection->spans[injection->span_count - 1].end_us * 1e-6;
+        if (injection->absolute) end_s -= log->first_s;
         if (log->attacks == 0) count_file(&unmarked, i);
         if (end_s > log->last_s - log->first_s + BEYOND_S) count_file(&beyond, i);
-        if (log->falls) count_file(&fallen, i);
+        if (log->falls && !injection->absolute) count_file(&fallen, i);
     }
     leat_free(logs);
     text to = {splits, warning, warning_bytes};
@@ -127,7 +128,9 @@ leat_code leat_can_report_injected(leat_can_job *job, char *warning, size_t warn
               "no frame is as its injection_interval, injection_id and injection_data_str "
               "in " LEAT_CAN_METADATA_FILE " say, so all are benign");
     add_files(&to, beyond,
-              "its injection_interval in " LEAT_CAN_METADATA_FILE " ends after its last frame");
+              "its injection_interval in " LEAT_CAN_METADATA_FILE
+              " ends after its last frame; seconds count from the first frame up to 10^9, and "
+              "above from 1970");
     add_files(&to, fallen,
               "its injection_interval counts from its first frame, but its clock falls back, so "
               "labels after that may be wrong");

@@ -17,6 +17,7 @@
 /* What is being read, for messages. */
 typedef struct reading {
     const char *path, *capture;
+    leat_can_splits *splits; /* whose lists get what an entry has */
 } reading;
 
 static leat_code fail_entry(const reading *at, const char *what, leat_error *err) {
@@ -49,24 +50,114 @@ static bool is_entry(const json_t *entry) {
     return has_injection(entry) || json_object_get(entry, "elapsed_sec") != NULL;
 }
 
-static bool take_end(const json_t *value, int64_t *end_us) {
+static leat_text text_of_json(const json_t *value) {
+    return (leat_text){json_string_value(value), (int32_t)json_string_length(value)};
+}
+
+/* Seconds, or a date in UTC: 2023-10-19T11:31:44.5Z. */
+static bool take_end(const json_t *value, int64_t *end_us, bool *absolute) {
     double seconds = json_number_value(value);
     *end_us = 0;
-    if (!json_is_number(value) || !(seconds >= 0 && seconds <= LEAT_CAN_INJECTION_MAX_S))
+    if (json_is_string(value)) {
+        leat_text text = text_of_json(value);
+        if (text.size_bytes < 1 || text.data[--text.size_bytes] != 'Z' ||
+            !leat_can_read_date(text, &seconds) || seconds <= LEAT_CAN_INJECTION_MAX_S)
+            return false;
+    } else if (!json_is_number(value)) {
         return false;
+    }
+    if (!(seconds >= 0 && seconds <= LEAT_CAN_TIME_MAX_S)) return false;
     *end_us = llround(seconds * 1e6);
+    *absolute = seconds > LEAT_CAN_INJECTION_MAX_S;
     return true;
 }
 
-static bool take_interval(const json_t *value, leat_can_injection *injection) {
-    return json_is_array(value) && json_array_size(value) == 2 &&
-           take_end(json_array_get(value, 0), &injection->begin_us) &&
-           take_end(json_array_get(value, 1), &injection->end_us) &&
-           injection->begin_us <= injection->end_us;
+/* [begin, end]; *kinds: a bit for times since the first frame, and one for those since 1970. */
+static bool take_span(const json_t *value, leat_can_span *span, int *kinds) {
+    bool begin = false, end = false;
+    if (!json_is_array(value) || json_array_size(value) != 2 ||
+        !take_end(json_array_get(value, 0), &span->begin_us, &begin) ||
+        !take_end(json_array_get(value, 1), &span->end_us, &end))
+        return false;
+    *kinds |= 1 << begin | 1 << end;
+    return span->begin_us <= span->end_us;
 }
 
-static leat_text text_of_json(const json_t *value) {
-    return (leat_text){json_string_value(value), (int32_t)json_string_length(value)};
+static int compare_spans(const void *a, const void *b) {
+    const leat_can_span *x = a, *y = b;
+    return (x->begin_us > y->begin_us) - (x->begin_us < y->begin_us);
+}
+
+/* Puts the intervals in order; those that overlap or touch become one. Their number. */
+static int64_t merge_spans(leat_can_span *spans, int64_t count) {
+    int64_t last = 0;
+    qsort(spans, (size_t)count, sizeof *spans, compare_spans);
+    for (int64_t i = 1; i < count; i++) {
+        if (spans[i].begin_us > spans[last].end_us) spans[++last] = spans[i];
+        else if (spans[i].end_us > spans[last].end_us) spans[last].end_us = spans[i].end_us;
+    }
+    return last + 1;
+}
+
+/* [begin, end] or a list of these. */
+static leat_code read_spans(const json_t *value, const reading *at, leat_can_injection *injection,
+                            leat_error *err) {
+    leat_can_splits *to = at->splits;
+    const bool several = json_is_array(json_array_get(value, 0));
+    const int64_t count = several ? (int64_t)json_array_size(value) : 1;
+    int kinds = 0;
+    injection->span_first = to->span_count;
+    LEAT_TRY(LEAT_GROW(&to->spans, &to->span_capacity, to->span_count + count, err));
+    leat_can_span *spans = &to->spans[to->span_count];
+    for (int64_t i = 0; i < count; i++) {
+        if (!take_span(several ? json_array_get(value, (size_t)i) : value, &spans[i], &kinds))
+            return fail_entry(at,
+                              "injection_interval must be [begin, end] in seconds since the first "
+                              "frame, from 0, or above 10^9 since 1970, or a list of these, or "
+                              "null",
+                              err);
+    }
+    if (kinds == 3)
+        return fail_entry(at,
+                          "injection_interval has seconds since the first frame beside times since "
+                          "1970, which are above 10^9; use one of them",
+                          err);
+    injection->absolute = kinds == 2;
+    injection->span_count = merge_spans(spans, count);
+    to->span_count += injection->span_count;
+    return LEAT_OK;
+}
+
+static int compare_ids(const void *a, const void *b) {
+    const uint32_t *x = a, *y = b;
+    return (*x > *y) - (*x < *y);
+}
+
+/* An identifier or a list of these. */
+static leat_code read_ids(const json_t *value, const reading *at, leat_can_injection *injection,
+                          leat_error *err) {
+    leat_can_splits *to = at->splits;
+    const int64_t count = json_is_array(value) ? (int64_t)json_array_size(value) : 1;
+    bool good = count > 0;
+    injection->id_first = to->injected_count;
+    LEAT_TRY(LEAT_GROW(&to->injected_ids, &to->injected_capacity, to->injected_count + count, err));
+    uint32_t *ids = &to->injected_ids[to->injected_count];
+    for (int64_t i = 0; i < count && good; i++) {
+        const json_t *one = json_is_array(value) ? json_array_get(value, (size_t)i) : value;
+        bool any = false;
+        ids[i] = 0;
+        good = json_is_string(one) && leat_can_injection_id(text_of_json(one), &ids[i], &any);
+        injection->any_id = injection->any_id || any;
+    }
+    if (!good)
+        return fail_entry(at,
+                          "injection_id must be a text, an identifier in hexadecimal digits or "
+                          "only X for any, or a list of these, or null",
+                          err);
+    qsort(ids, (size_t)count, sizeof *ids, compare_ids);
+    injection->id_count = count;
+    to->injected_count += count;
+    return LEAT_OK;
 }
 
 static leat_code read_entry(const json_t *entry, const reading *at, leat_can_injection *injection,
@@ -78,11 +169,7 @@ static leat_code read_entry(const json_t *entry, const reading *at, leat_can_inj
     injection->kind = LEAT_CAN_INJECTION_UNKNOWN;
     if (interval != NULL && !json_is_null(interval)) {
         injection->kind = LEAT_CAN_INJECTION_INTERVAL;
-        if (!take_interval(interval, injection))
-            return fail_entry(at,
-                              "injection_interval must be [begin, end] in seconds since the first "
-                              "frame, from 0, or null",
-                              err);
+        LEAT_TRY(read_spans(interval, at, injection, err));
         if (id == NULL || data == NULL)
             return fail_entry(at,
                               "injection_interval requires injection_id and injection_data_str, "
@@ -90,12 +177,7 @@ static leat_code read_entry(const json_t *entry, const reading *at, leat_can_inj
                               err);
     }
     injection->any_id = id == NULL || json_is_null(id);
-    if (!injection->any_id &&
-        (!json_is_string(id) || !leat_can_injection_id(text_of_json(id), injection)))
-        return fail_entry(at,
-                          "injection_id must be a text, an identifier in hexadecimal digits or "
-                          "only X for any, or null",
-                          err);
+    if (!injection->any_id) LEAT_TRY(read_ids(id, at, injection, err));
     if (data == NULL || json_is_null(data)) return LEAT_OK;
     if (json_is_string(data) && leat_can_injection_data(text_of_json(data), injection))
         return LEAT_OK;
@@ -206,7 +288,7 @@ static leat_code walk(folder *in, bool put, bool *any, leat_error *err) {
         leat_can_injection injection;
         LEAT_TRY(leat_json_walk_next(&walk, &more, err));
         if (!more) return LEAT_OK;
-        const reading at = {in->path, walk.key};
+        const reading at = {in->path, walk.key, in->splits};
         LEAT_TRY(leat_json_walk_value(&walk, ENTRY_BYTES_MAX, &entry, err));
         *any = *any || is_entry(entry);
         leat_code code = put ? read_entry(entry, &at, &injection, err) : LEAT_OK;
@@ -329,6 +411,11 @@ leat_code leat_can_metadata_find(leat_can_splits *splits, leat_error *err) {
         leat_free(in);
     }
     leat_free(places);
+    for (int64_t i = 0; i < count && splits->injections != NULL; i++) {
+        leat_can_injection *injection = &splits->injections[i]; /* the lists do not grow any more */
+        if (injection->span_count > 0) injection->spans = &splits->spans[injection->span_first];
+        if (injection->id_count > 0) injection->ids = &splits->injected_ids[injection->id_first];
+    }
     if (code == LEAT_OK && splits->metadata_count > 0) code = put_in_order(splits, err);
     const leat_path_list *beside = &splits->inputs.beside;
     for (int64_t i = 0; code == LEAT_OK && i < beside->count; i++) {

@@ -605,6 +605,8 @@ void leat_can_splits_free(leat_can_splits *splits) {
     }
     leat_free(splits->files);
     leat_free(splits->injections);
+    leat_free(splits->spans);
+    leat_free(splits->injected_ids);
     leat_free(splits->metadata);
     leat_input_list_free(&splits->inputs);
     *splits = (leat_can_splits){0};

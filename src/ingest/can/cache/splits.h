@@ -27,6 +27,9 @@ typedef struct leat_can_splits {
     /* What files beside the logs say (capture_metadata.h): of each of the inputs, or NULL; and
      * those files. */
     leat_can_injection *injections;
+    leat_can_span *spans; /* of all injections */
+    uint32_t *injected_ids;
+    int64_t span_count, span_capacity, injected_count, injected_capacity;
     struct leat_can_metadata *metadata;
     int64_t metadata_count, metadata_capacity;
 } leat_can_splits;

@@ -1,6 +1,8 @@
 /* Injected frames: see injection.h. */
 #include "ingest/can/read/injection.h"
 
+#include <stdlib.h>
+
 #include "ingest/can/read/fields.h"
 
 static bool is_any(char letter) { return (letter | 0x20) == 'x'; }
@@ -10,15 +12,19 @@ static leat_text without_prefix(leat_text text) {
     return prefixed ? (leat_text){text.data + 2, text.size_bytes - 2} : text;
 }
 
-bool leat_can_injection_id(leat_text text, leat_can_injection *injection) {
-    int any = 0;
-    while (any < text.size_bytes && is_any(text.data[any])) any++;
-    injection->any_id = any > 0 && any == text.size_bytes;
-    if (injection->any_id) return true;
+/* Identifiers of 29 bits have a bit of their own, so that 123 is not 00000123. */
+static bool read_key(leat_text text, uint32_t *key) {
     text = without_prefix(text);
-    if (!read_hex(text, &injection->id) || injection->id > LEAT_CAN_ID_29_MAX) return false;
-    injection->wide = text.size_bytes == 8 || injection->id > LEAT_CAN_ID_11_MAX;
+    if (!read_hex(text, key) || *key > LEAT_CAN_ID_29_MAX) return false;
+    if (text.size_bytes == 8 || *key > LEAT_CAN_ID_11_MAX) *key |= UINT32_C(1) << 31;
     return true;
+}
+
+bool leat_can_injection_id(leat_text text, uint32_t *key, bool *any) {
+    int letters = 0;
+    while (letters < text.size_bytes && is_any(text.data[letters])) letters++;
+    *any = letters > 0 && letters == text.size_bytes;
+    return *any || read_key(text, key);
 }
 
 bool leat_can_injection_data(leat_text text, leat_can_injection *injection) {
@@ -33,12 +39,28 @@ bool leat_can_injection_data(leat_text text, leat_can_injection *injection) {
     return true;
 }
 
+static int compare_keys(const void *a, const void *b) {
+    const uint32_t *x = a, *y = b;
+    return (*x > *y) - (*x < *y);
+}
+
 static bool has_id(const leat_can_injection *injection, const leat_can_line *line) {
-    uint32_t value = 0;
-    leat_text text = {line->id, (int32_t)strnlen(line->id, sizeof line->id)};
-    text = without_prefix(text);
-    return read_hex(text, &value) && value == injection->id &&
-           (text.size_bytes == 8 || value > LEAT_CAN_ID_11_MAX) == injection->wide;
+    uint32_t key = 0;
+    const leat_text text = {line->id, (int32_t)strnlen(line->id, sizeof line->id)};
+    return read_key(text, &key) && bsearch(&key, injection->ids, (size_t)injection->id_count,
+                                           sizeof key, compare_keys) != NULL;
+}
+
+static int compare_spans(const void *a, const void *b) {
+    const leat_can_span *x = a, *y = b;
+    return (x->begin_us > y->end_us) - (x->end_us < y->begin_us);
+}
+
+static bool has_time(const leat_can_injection *injection, double origin_s, double time_s) {
+    const double since_s = injection->absolute ? time_s : time_s - origin_s;
+    const leat_can_span at = {llround(since_s * 1e6), llround(since_s * 1e6)};
+    return bsearch(&at, injection->spans, (size_t)injection->span_count, sizeof at,
+                   compare_spans) != NULL;
 }
 
 static bool has_data(const leat_can_injection *injection, const leat_can_line *line) {
@@ -52,8 +74,7 @@ static bool has_data(const leat_can_injection *injection, const leat_can_line *l
 
 bool leat_can_is_injected(const leat_can_injection *injection, double origin_s,
                           const leat_can_line *line) {
-    int64_t elapsed_us = llround((line->time - origin_s) * 1e6);
-    return elapsed_us >= injection->begin_us && elapsed_us <= injection->end_us &&
+    return has_time(injection, origin_s, line->time) &&
            (injection->any_id || has_id(injection, line)) &&
            (injection->digit_count == 0 || has_data(injection, line));
 }
