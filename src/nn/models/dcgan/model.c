@@ -13,11 +13,12 @@ enum { LOSS_D_IMAGES, LOSS_D_FAKES, LOSS_G, SUMS };
 enum { NORM_D, NORM_G, NORMS };
 
 static const leat_value values[SUMS + NORMS + 1] = {
-    {"loss_d_images", "D, real", 0, "Losses", "binary cross-entropy", "D loss"},
-    {"loss_d_fakes", "D, generated", 0, "Losses", "binary cross-entropy", "D loss"},
-    {"loss_g", "G", 0, "Losses", "binary cross-entropy", "G loss"},
-    {"norm_d", "D", 0, "Gradients", "norm of the mean gradient", NULL},
-    {"norm_g", "G", 0, "Gradients", "norm of the mean gradient", NULL},
+    [LOSS_D_IMAGES] = {"loss_d_images", "D, real", 0, "Losses", "binary cross-entropy", "D loss"},
+    [LOSS_D_FAKES] = {"loss_d_fakes", "D, generated", 0, "Losses", "binary cross-entropy",
+                      "D loss"},
+    [LOSS_G] = {"loss_g", "G", 0, "Losses", "binary cross-entropy", "G loss"},
+    [SUMS + NORM_D] = {"norm_d", "D", 0, "Gradients", "norm of the mean gradient", NULL},
+    [SUMS + NORM_G] = {"norm_g", "G", 0, "Gradients", "norm of the mean gradient", NULL},
 };
 
 typedef struct model {
