@@ -197,24 +197,33 @@ static void draw_attacks(leat_page *page, const leat_can_summary *s) {
 
 enum { STRIP = 2 * LEAT_CAN_COURSE }; /* pixels */
 
+/* Where a part of a capture ends, in pixels: in its time, or in its frames if it has no times. */
+static double course_x(const leat_can_summary_capture *capture, int part) {
+    const double whole = capture->course_end_s[LEAT_CAN_COURSE - 1];
+    if (part < 0) return 0;
+    return whole > 0 ? STRIP * capture->course_end_s[part] / whole
+                     : STRIP * (part + 1.0) / LEAT_CAN_COURSE;
+}
+
 /* Where in a capture its windows are, grey where most are unlabelled; above them, the share of
  * those with an attack. Nothing lies on anything else, so that no colour is a mixture of two. */
 static void put_course(leat_textbuf *out, const leat_can_summary_capture *capture) {
     leat_textbuf_printf(out,
                         "<svg viewBox=\"0 0 %d 14\" role=\"img\" aria-label=\"where attacks are\" "
-                        "style=\"width:%dpx\">",
+                        "style=\"width:%dpx\" shape-rendering=\"crispEdges\">", /* no seams */
                         STRIP, STRIP);
     for (int i = 0; i < LEAT_CAN_COURSE; i++) {
+        const double x = course_x(capture, i - 1), width = course_x(capture, i) - x;
         if (capture->course[i] == 0) continue;
         bool unlabelled = 2 * capture->unlabelled_course[i] > capture->course[i];
-        leat_textbuf_printf(out,
-                            "<rect class=\"bar%s\" x=\"%d\" y=\"9\" width=\"2\" height=\"5\"/>",
-                            unlabelled ? " zero" : "", 2 * i);
+        leat_textbuf_printf(
+            out, "<rect class=\"bar%s\" x=\"%.2f\" y=\"9\" width=\"%.2f\" height=\"5\"/>",
+            unlabelled ? " zero" : "", x, width);
         if (capture->attack_course[i] == 0) continue;
         double high = fmax(2, 9 * leat_ratio(capture->attack_course[i], capture->course[i]));
         leat_textbuf_printf(
-            out, "<rect class=\"bar bad\" x=\"%d\" y=\"%.1f\" width=\"2\" height=\"%.1f\"/>", 2 * i,
-            9 - high, high);
+            out, "<rect class=\"bar bad\" x=\"%.2f\" y=\"%.1f\" width=\"%.2f\" height=\"%.1f\"/>",
+            x, 9 - high, width, high);
     }
     leat_textbuf_put(out, "</svg>");
 }
@@ -243,7 +252,8 @@ static void put_capture(leat_textbuf *out, const leat_can_summary_capture *captu
 
 static void put_captures(leat_textbuf *out, const leat_can_summary *s) {
     leat_textbuf_put(out, "<h2>Captures</h2>\n<p class=\"note\">Each strip is a capture from its "
-                          "first frame to its last: blue for graphs, grey where most of them are "
+                          "first frame to its last, over its time, or over its frames if no "
+                          "times were read: blue for graphs, grey where most of them are "
                           "unlabelled; above it, in vermilion, the share of those "
                           "with an attack. A gap is a dropped window.</p>\n<div class=\"panel "
                           "scroll\"><table>\n<thead><tr><th>file</th><th "

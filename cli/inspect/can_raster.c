@@ -8,6 +8,7 @@
 
 enum { TOP = 22, ROW = 10, CELL = 8, RIGHT = LEAT_PLOT_WIDTH - 8, NAME = 10, SHADES = 5 };
 #define CHAR_WIDTH 6.4 /* of a label's 11 px type, on the wide side */
+#define ESTIMATED 0.02 /* by which times are scaled if much of them is not within windows */
 
 /* Shares of a window's frames up to which a cell has each shade; the last one has no end. */
 static const double shade_ends[SHADES - 1] = {0.01, 0.02, 0.05, 0.1};
@@ -40,9 +41,26 @@ static int64_t windows_of(const leat_can_raster_column *column) {
     return sum;
 }
 
-static double x_of(const grid *of, int64_t frame) {
-    int64_t end = of->raster->columns[of->raster->column_count - 1].end;
-    return of->left + (RIGHT - of->left) * leat_ratio(frame, end);
+/* Where a column ends and the next one begins: in microseconds after the first frame, or in frames
+ * if the capture has no times. */
+static double end_of(const leat_can_raster *raster, int column) {
+    const leat_can_raster_column *of = &raster->columns[column];
+    return raster->scaled < 0 ? (double)of->end : of->end_s * 1e6;
+}
+
+static double begin_of(const leat_can_raster *raster, int column) {
+    return column > 0 ? end_of(raster, column - 1) : 0;
+}
+
+static leat_axis axis_of(const leat_can_raster *raster) {
+    bool times = raster->scaled >= 0;
+    return (leat_axis){times ? LEAT_UNIT_DURATION_US : LEAT_UNIT_COUNT, false, 0,
+                       end_of(raster, raster->column_count - 1),
+                       times ? "time since the first frame" : "frame of the capture"};
+}
+
+static double x_of(const grid *of, double place) {
+    return of->left + (RIGHT - of->left) * place / end_of(of->raster, of->raster->column_count - 1);
 }
 
 /* ---- labels ------------------------------------------------------------------------------ */
@@ -55,7 +73,7 @@ static void put_strip(const grid *of) {
     for (int i = 0; i < of->raster->column_count; i++) {
         const leat_can_raster_column *column = &of->raster->columns[i];
         int64_t windows = windows_of(column), attacks = column->windows[LEAT_CAN_LABEL_ATTACK];
-        double x = x_of(of, column->first), width = x_of(of, column->end) - x;
+        double x = x_of(of, begin_of(of->raster, i)), width = x_of(of, end_of(of->raster, i)) - x;
         if (windows == 0) continue;
         bool unlabelled = 2 * column->windows[LEAT_CAN_LABEL_UNLABELLED] > windows;
         leat_textbuf_printf(
@@ -72,7 +90,7 @@ static void put_strip(const grid *of) {
 
 /* Behind neighbouring columns that have windows with an attack. */
 static void put_tints(leat_textbuf *out, const leat_can_raster *raster, double top, double bottom,
-                      double (*place)(const void *context, int64_t frame), const void *context) {
+                      double (*place)(const void *context, double value), const void *context) {
     char a[LEAT_WORDS_BYTES], b[LEAT_WORDS_BYTES], c[LEAT_WORDS_BYTES], d[LEAT_WORDS_BYTES];
     for (int i = 0, end = 0; i < raster->column_count; i = end + 1) {
         int64_t attacks = 0, windows = 0;
@@ -84,13 +102,13 @@ static void put_tints(leat_textbuf *out, const leat_can_raster *raster, double t
         }
         if (end == i) continue;
         int64_t first = raster->columns[i].first, last = raster->columns[end - 1].end;
-        double x = place(context, first);
+        double x = place(context, begin_of(raster, i));
         leat_textbuf_printf(
             out,
             "<rect class=\"tint\" x=\"%.2f\" y=\"%.1f\" width=\"%.2f\" "
             "height=\"%.1f\"><title>frames %s to %s: %s of %s with an attack</title></rect>\n",
-            x, top, place(context, last) - x, bottom - top, leat_words_count(a, first),
-            leat_words_count(b, last - 1), leat_words_count(c, attacks),
+            x, top, place(context, end_of(raster, end - 1)) - x, bottom - top,
+            leat_words_count(a, first), leat_words_count(b, last - 1), leat_words_count(c, attacks),
             leat_things(d, windows, "window"));
     }
 }
@@ -116,8 +134,8 @@ static void put_shade(const grid *of, int shade) {
             for (end = i; end < of->raster->column_count; end++)
                 if (shade_of(of, row, end) != shade) break;
             if (end == i) continue;
-            double x = x_of(of, of->raster->columns[i].first);
-            double width = x_of(of, of->raster->columns[end - 1].end) - x;
+            double x = x_of(of, begin_of(of->raster, i));
+            double width = x_of(of, end_of(of->raster, end - 1)) - x;
             leat_textbuf_printf(out, "M%.2f %dh%.2fv%dh-%.2fz", x, TOP + row * ROW + 1, width, CELL,
                                 width);
         }
@@ -144,22 +162,26 @@ static void put_names(const grid *of) {
 
 static void put_axis(const grid *of, int bottom) {
     leat_textbuf *out = of->page->svg;
-    char end[LEAT_WORDS_BYTES];
+    const leat_axis axis = axis_of(of->raster);
+    char begin[LEAT_WORDS_BYTES], end[LEAT_WORDS_BYTES];
     leat_textbuf_printf(
         out,
-        "<path class=\"base\" d=\"M%.1f %d.5H%d\"/><text x=\"%.1f\" y=\"%d\">0</text><text "
-        "x=\"%.1f\" y=\"%d\" class=\"mid axis\">frame of the capture</text>",
-        of->left, bottom, RIGHT, of->left, bottom + 14, (of->left + RIGHT) / 2, bottom + 14);
-    leat_textbuf_printf(
-        out, "<text x=\"%d\" y=\"%d\" class=\"end\">%s</text>\n", RIGHT, bottom + 14,
-        leat_words_count(end, of->raster->columns[of->raster->column_count - 1].end));
+        "<path class=\"base\" d=\"M%.1f %d.5H%d\"/><text x=\"%.1f\" y=\"%d\">%s</text><text "
+        "x=\"%.1f\" y=\"%d\" class=\"mid axis\">%s</text>",
+        of->left, bottom, RIGHT, of->left, bottom + 14, leat_unit_words(begin, axis.unit, 0),
+        (of->left + RIGHT) / 2, bottom + 14, axis.label);
+    leat_textbuf_printf(out, "<text x=\"%d\" y=\"%d\" class=\"end\">%s</text>\n", RIGHT,
+                        bottom + 14, leat_unit_words(end, axis.unit, axis.high));
 }
 
 static void put_table(const grid *of) {
     leat_textbuf *csv = of->page->csv;
     char name[LEAT_PLAIN_BYTES];
-    leat_textbuf_put(csv, "identifier,frame_from,frame_to,frames_per_window,windows,windows_with_"
-                          "attack,windows_unlabelled\n");
+    const bool times = of->raster->scaled >= 0;
+    leat_textbuf_printf(csv,
+                        "identifier,frame_from,frame_to,%sframes_per_window,windows,windows_with_"
+                        "attack,windows_unlabelled\n",
+                        times ? "seconds_from,seconds_to," : "");
     for (int row = 0; row < of->rows; row++) {
         for (int i = 0; i < of->raster->column_count; i++) {
             const leat_can_raster_column *column = &of->raster->columns[i];
@@ -168,6 +190,11 @@ static void put_table(const grid *of) {
             leat_csv_text(csv, name_of(name, of, row));
             leat_textbuf_printf(csv, ",%lld,%lld,", (long long)column->first,
                                 (long long)column->end);
+            for (int end = 0; times && end < 2; end++) {
+                leat_csv_value(csv, LEAT_UNIT_DURATION_US,
+                               end == 0 ? begin_of(of->raster, i) : end_of(of->raster, i));
+                leat_textbuf_put(csv, ",");
+            }
             leat_csv_value(csv, LEAT_UNIT_NUMBER, leat_ratio(frames, column->read_windows));
             leat_textbuf_printf(csv, ",%lld,%lld,%lld\n", (long long)windows_of(column),
                                 (long long)column->windows[LEAT_CAN_LABEL_ATTACK],
@@ -176,9 +203,9 @@ static void put_table(const grid *of) {
     }
 }
 
-static double place_in_grid(const void *context, int64_t frame) { return x_of(context, frame); }
+static double place_in_grid(const void *context, double value) { return x_of(context, value); }
 
-/* What both figures say of windows: the tint, and which were counted. */
+/* What both figures say of windows: the tint, which were counted, and how sure places are. */
 static void put_legend(leat_page *page, const leat_can_raster *raster,
                        const leat_can_facts *facts) {
     char words[LEAT_FIGURE_WORDS], a[LEAT_WORDS_BYTES], b[LEAT_WORDS_BYTES];
@@ -195,6 +222,7 @@ static void put_legend(leat_page *page, const leat_can_raster *raster,
     }
     if (facts->stride < facts->window)
         leat_figure_say(page, "windows overlap: each counts its frames;");
+    if (raster->scaled > ESTIMATED) leat_figure_say(page, "places in time are estimated;");
 }
 
 static void draw_identifiers(leat_page *page, const leat_can_raster *raster,
@@ -237,8 +265,8 @@ static double load_of(const leat_can_raster_column *column) {
     return column->seconds > 0 && isfinite(load) ? load : 0;
 }
 
-static double place_in_plot(const void *context, int64_t frame) {
-    return leat_plot_x(context, (double)frame);
+static double place_in_plot(const void *context, double value) {
+    return leat_plot_x(context, value);
 }
 
 /* A line for each run of columns whose load is known. */
@@ -248,10 +276,10 @@ static void put_loads(leat_plot *plot, const leat_can_raster *raster) {
     for (int i = 0; i <= raster->column_count; i++) {
         double load = i < raster->column_count ? load_of(&raster->columns[i]) : 0;
         if (load > 0) {
-            xs[count] = (double)raster->columns[i].first;
+            xs[count] = begin_of(raster, i);
             ys[count++] = load;
         } else if (count > 0) {
-            xs[count] = (double)raster->columns[i - 1].end;
+            xs[count] = end_of(raster, i - 1);
             ys[count] = ys[count - 1];
             leat_plot_line(plot, xs, ys, count + 1, true, "line l1");
             count = 0;
@@ -269,9 +297,7 @@ static void draw_load(leat_page *page, const leat_can_raster *raster, const leat
         return;
     }
     leat_plot plot = {.page = page,
-                      .x = {LEAT_UNIT_COUNT, false, 0,
-                            (double)raster->columns[raster->column_count - 1].end,
-                            "frame of the capture"},
+                      .x = axis_of(raster),
                       .y = {peak < 10 ? LEAT_UNIT_NUMBER : LEAT_UNIT_COUNT, false, 0,
                             leat_axis_end(peak), "frames per second"}};
     leat_figure_begin(page, title);
@@ -301,11 +327,12 @@ void leat_can_report_capture(leat_page *page, const leat_can_report *report) {
     leat_html_text(out, raster->capture.split);
     leat_textbuf_printf(
         out,
-        ": the capture of the %s above. Its windows are in %d columns, in the order of their first "
-        "frames. The strip is as in the table of captures.</p>\n<div class=\"figures\">\n",
+        ": the capture of the %s above. Its windows are in %d columns of equally many places for "
+        "windows%s. The strip is as in the table of captures.</p>\n<div class=\"figures\">\n",
         report->summary->window[LEAT_CAN_LABEL_ATTACK].split >= 0 ? "window with an attack"
                                                                   : "window",
-        raster->column_count);
+        raster->column_count,
+        raster->scaled < 0 ? "" : ", each as wide as the time that its frames take");
     if (raster->read_windows == 0)
         leat_figure_empty(page, "Identifiers over time", "no graph was read");
     else draw_identifiers(page, raster, &facts);

@@ -54,10 +54,18 @@ static void share_label(char label[LABEL_BYTES], double share) {
     snprintf(label, LABEL_BYTES, "%.4g %%", share * 100);
 }
 
+/* Of a linear axis, whose steps are round. */
+static void duration_label(char label[LABEL_BYTES], double us) {
+    char words[LEAT_WORDS_BYTES];
+    if (us < 120e6) snprintf(label, LABEL_BYTES, "%.4g s", us * 1e-6);
+    else snprintf(label, LABEL_BYTES, "%s", leat_unit_words(words, LEAT_UNIT_DURATION_US, us));
+}
+
 static void label_of(char label[LABEL_BYTES], leat_unit unit, double value) {
     if (unit == LEAT_UNIT_RTT_NS) rtt_label(label, value);
     else if (unit == LEAT_UNIT_SHARE) share_label(label, value);
     else if (unit == LEAT_UNIT_NUMBER) snprintf(label, LABEL_BYTES, "%.4g", value);
+    else if (unit == LEAT_UNIT_DURATION_US) duration_label(label, value);
     else count_label(label, value);
 }
 
@@ -133,14 +141,24 @@ static void duration_ticks(tick_list *list, const leat_axis *axis) {
     }
 }
 
+/* The step of a linear axis: the first of 1, 2, 5, 10, ... that is not below `rough`; of time spans
+ * of minutes and more, parts of an hour, a day, ... */
+static double linear_step(leat_unit unit, double rough) {
+    static const double seconds[] = {30,   60,   120,  300,   600,   1200,
+                                     1800, 3600, 7200, 10800, 21600, 43200};
+    if (unit == LEAT_UNIT_DURATION_US && rough > 20e6)
+        for (size_t i = 0; i < sizeof seconds / sizeof seconds[0]; i++)
+            if (rough <= seconds[i] * 1e6) return seconds[i] * 1e6;
+    double day = unit == LEAT_UNIT_DURATION_US && rough > 20e6 ? 86400e6 : 1;
+    double power = pow(10, floor(log10(rough / day))), part = rough / day / power;
+    double step = part <= 1 ? power : part <= 2 ? 2 * power : part <= 5 ? 5 * power : 10 * power;
+    return step * day;
+}
+
 static void linear_ticks(tick_list *list, const leat_axis *axis, int wanted) {
     double range = axis->high - axis->low;
     if (!(range > 0)) return;
-    double rough = range / wanted, unit = pow(10, floor(log10(rough)));
-    double step = rough <= unit       ? unit
-                  : rough <= 2 * unit ? 2 * unit
-                  : rough <= 5 * unit ? 5 * unit
-                                      : 10 * unit;
+    double step = linear_step(axis->unit, range / wanted);
     if (axis->unit == LEAT_UNIT_COUNT && step < 1) step = 1;
     for (int i = 0; i <= 2 * wanted + 2; i++) {
         double value = (ceil(axis->low / step - 1e-9) + i) * step;

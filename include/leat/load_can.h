@@ -283,6 +283,9 @@ typedef struct leat_can_summary_capture {
     /* Those whose window overlaps each LEAT_CAN_COURSE-th of its frames. */
     int32_t course[LEAT_CAN_COURSE], attack_course[LEAT_CAN_COURSE],
         unlabelled_course[LEAT_CAN_COURSE];
+    /* When each of these parts ends, in seconds after its first frame, from the steps of the graphs
+     * that were read, scaled to the time of the capture; all 0: not known. */
+    double course_end_s[LEAT_CAN_COURSE];
 } leat_can_summary_capture;
 
 typedef struct leat_can_feature_facts {
@@ -308,8 +311,8 @@ typedef struct leat_can_summary {
 /*
  * Summarises a cache, which must outlive the summary: labels and sizes cover every graph, features
  * those that are read. Damage fails the call (leat_can_cache_verify lists all of it). Memory: 72 KB
- * a split, 1.8 KB a capture, 64 bytes an identifier of the vocabulary, and 2 MB; while it is made,
- * all identifiers, and 48 bytes for each of the vocabulary and thread.
+ * a split, 2.8 KB a capture, 64 bytes an identifier of the vocabulary, and 2 MB; while it is made,
+ * all identifiers, 2 KB a capture, and 48 bytes for each of the vocabulary and thread.
  */
 LEAT_API LEAT_MUST_CHECK leat_code leat_can_summary_create(leat_can_summary **out,
                                                            const leat_can_cache *cache,
@@ -350,6 +353,7 @@ typedef struct leat_can_raster_column {
     int64_t read_windows;
     int64_t steps;  /* of the windows that were read, from one frame to the next: their edges */
     double seconds; /* that these take */
+    double end_s;   /* when the column ends, in seconds after the capture's first frame */
 } leat_can_raster_column;
 
 typedef struct leat_can_raster_row {
@@ -367,6 +371,9 @@ typedef struct leat_can_raster {
     leat_can_raster_row others;                              /* all other identifiers together */
     int64_t other_count;
     int column_count, row_count;
+    /* By what share the times of the columns, which are those of their steps, had to be scaled to
+     * that of the capture; negative: no times are known, and all ends are 0. */
+    double scaled;
 } leat_can_raster;
 
 /*

@@ -209,15 +209,16 @@ class Windows(unittest.TestCase):
     def test_identifiers_that_an_attack_sends(self):
         """One of its own, one that others send as well, many of its own, all of the window's
         frames, and some that are in benign windows: of these, the first is known."""
-        self.expect_sent(cache("features"), at("logs"), "identifier of the first labelled frame</span>")
+        first = "identifier of the first labelled frame</span>"
+        self.expect_sent(cache("features"), at("logs"), first)
         attacks = {
-            "spoof": ("identifier of the first labelled frame</span>", True,
-                      lambda i: (i % 7 + 1, int(i % 21 == 9))),
+            "spoof": (first, True, lambda i: (i % 7 + 1, int(i % 21 == 9))),
             "fuzz": ("only</span>", True,
                      lambda i: (i * i % 13 + 800, 1) if i % 3 == 0 else (i % 7 + 1, 0)),
             "rest": ("identifiers of labelled frames</span>", True,
                      lambda i: (i // 50 % 2 * 4 + i % 4 + 1, i // 50 % 2)),
-            "some": ("of the first labelled frame, or in windows", False, lambda i: (i % 7 + 1, int(i % 7 < 3)))}
+            "some": ("of the first labelled frame, or in windows", False,
+                     lambda i: (i % 7 + 1, int(i % 7 < 3)))}
         for name, (words, all_known, attack) in attacks.items():
             with self.subTest(name):
                 write_log(f"{name}/train_a/a.csv", [
@@ -372,30 +373,58 @@ class Course(unittest.TestCase):
         for row, (name, first, end, mean, total, attacks, unlabelled) in zip(told, wanted):
             self.assertEqual((row["identifier"], int(row["frame_from"]), int(row["frame_to"])),
                              (name, first, end))
+            self.assertEqual("seconds_from" in row, capture["last_s"] > capture["first_s"])
             self.assertAlmostEqual(float(row["frames_per_window"]), mean, 6)
             self.assertEqual([int(row[key]) for key in ("windows", "windows_with_attack",
                                                         "windows_unlabelled")],
                              [total, attacks, unlabelled])
         figure = of.figures["Identifiers over time"]
-        self.expect_cells(of, figure, columns, rows, windows)
+        self.expect_cells(of, figure, self.places(of, columns), rows, windows)
         self.expect_tints(figure, columns, windows)
         return figure
 
+    def places(self, of, columns):
+        """Where columns with cells begin and end, in time, or in frames if there are no times."""
+        table = of.table("identifiers-over-time.csv")
+        seconds = {int(row["frame_from"]): (float(row["seconds_from"]), float(row["seconds_to"]))
+                   for row in table if "seconds_from" in row}
+        found = [seconds.get(first) if seconds else (first, end) for first, end in columns]
+        told = [place for place in found if place is not None]
+        self.assertEqual(told, sorted(told))
+        self.assertTrue(all(begin < end for begin, end in told))
+        return found
+
+    def expect_times(self, of, folder, share):
+        """Columns are where the frames of the log are, to this share of the time of the capture."""
+        capture, _ = self.expect_capture(of)
+        with open(os.path.join(folder, capture["folder"], capture["file"]),
+                  encoding="ascii") as file:
+            times = sorted(float(row["timestamp"]) for row in csv.DictReader(file))
+        whole = times[-1] - times[0]
+        for row in of.table("identifiers-over-time.csv"):
+            for end in ("from", "to"):
+                frame = min(int(row["frame_" + end]), len(times) - 1)
+                self.assertAlmostEqual(float(row["seconds_" + end]), times[frame] - times[0],
+                                       delta=share * whole)
+
     def expect_cells(self, of, figure, columns, rows, windows):
-        """Each cell has the shade of its share of the frames of a window."""
+        """Each cell has the shade of its share of the frames of a window, and its place."""
         names = re.findall(r'<text x="([\d.]+)" y="(\d+)" class="end">[^<]*<title>([^<]*): ',
                            figure)
         self.assertEqual([name for _, _, name in names], [name for name, _ in rows])
         left = float(names[0][0]) + 5
-        end, drawn = columns[-1][1], {}
-        for shade, path in re.findall(r'<path class="shade k1(\d)" d="([^"]*)"/>', figure):
-            for x, y, width in re.findall(r"M([\d.]+) (\d+)h([\d.]+)v8h-[\d.]+z", path):
-                for i, (first, last) in enumerate(columns):
-                    middle = left + (392 - left) * (first + last) / 2 / end
-                    if float(x) < middle < float(x) + float(width):
-                        place = (int(y) - 23) // 10, i
-                        self.assertNotIn(place, drawn, "two cells in one place")
-                        drawn[place] = int(shade)
+        cells = [(shade, float(x), int(y), float(x) + float(width)) for shade, path in
+                 re.findall(r'<path class="shade k1(\d)" d="([^"]*)"/>', figure)
+                 for x, y, width in re.findall(r"M([\d.]+) (\d+)h([\d.]+)v8h-[\d.]+z", path)]
+        drawn = {}
+        scale = (max(end for *_, end in cells) - left) / max(
+            place[1] for place in columns if place is not None)
+        for shade, x, y, end in cells:
+            for i, column in enumerate(columns):
+                if column is not None and x < left + scale * sum(column) / 2 < end:
+                    place = (y - 23) // 10, i
+                    self.assertNotIn(place, drawn, "two cells in one place")
+                    drawn[place] = int(shade)
         wanted = {}
         for place, (_, row) in enumerate(rows):
             for i, count in enumerate(row):
@@ -436,11 +465,14 @@ class Course(unittest.TestCase):
             steps, seconds = sums.get(column, (0, 0))
             sums[column] = (steps + window - 2,
                             seconds + times[start + window - 2] - times[start])
-        told = {(int(row["frame_of_the_capture_from"]), int(row["frame_of_the_capture_to"])):
-                float(row["frames_per_second"]) for row in of.table("bus-load-over-time.csv")}
-        self.assertEqual(set(told), set(sums))
-        for column, (steps, seconds) in sums.items():
-            self.assertAlmostEqual(told[column], steps / seconds, delta=1e-4 * steps / seconds)
+        told = [float(row["frames_per_second"]) for row in of.table("bus-load-over-time.csv")]
+        wanted = [steps / seconds for _, (steps, seconds) in sorted(sums.items())]
+        self.assertEqual(len(told), len(wanted))
+        for load, here in zip(told, wanted):
+            self.assertAlmostEqual(load, here, delta=1e-4 * here)
+        begins = {float(row["seconds_from"]) for row in of.table("identifiers-over-time.csv")}
+        self.assertEqual([float(row["time_since_the_first_frame_s_from"])
+                          for row in of.table("bus-load-over-time.csv")], sorted(begins))
         mean = round((len(times) - 1) / (times[-1] - times[0]))
         self.assertIn(f"mean of the capture <b>{mean:,}</b>", of.figures["Bus load over time"])
         self.assertIn(f"<td>{mean:,}</td>", of.text)
@@ -452,6 +484,53 @@ class Course(unittest.TestCase):
         self.assertIn('class="tint"', figure)
         self.assertNotIn("overlap", figure)
         self.expect_load(of, at("logs"))
+
+    def test_the_axis_is_time(self):
+        """An attack that sends three frames for one of the others takes a quarter of the time,
+        and half of the frames."""
+        rows, now = [], 0.0
+        for i in range(16000):
+            attack = 4000 <= i < 12000
+            now += 0.0003 if attack else 0.0009
+            rows.append((now, 0 if attack and i % 3 else i % 7 + 1, int(attack and i % 3 > 0)))
+        write_log("dense/train_a/a.csv", rows)
+        for name, words in (("dense-features", ()), ("dense-overlap", ("--stride", "33"))):
+            with self.subTest(name):
+                of = cache(name, "--val-fraction", "0", *words, logs="dense")
+                figure = self.expect_identifiers(of)
+                self.expect_times(of, at("dense"), 0.01)
+                self.assertNotIn("estimated", figure)
+                for title in ("Identifiers over time", "Bus load over time"):
+                    axis = of.figures[title]
+                    self.assertIn("time since the first frame", axis)
+                    tint = re.search(r'<rect class="tint" x="([\d.]+)" y="[\d.]+" width="([\d.]+)"',
+                                     axis)
+                    width = 342 if "load" in title else 392 - float(re.search(
+                        r'<path class="base" d="M([\d.]+) ', axis).group(1))
+                    self.assertAlmostEqual(float(tint.group(2)) / width, 0.25, delta=0.04)
+                strip = re.search(r'aria-label="where attacks are".*?</svg>', of.text).group(0)
+                parts = [(float(x), float(width)) for x, width in re.findall(
+                    r'<rect class="bar bad" x="([\d.]+)" y="[\d.]+" width="([\d.]+)"', strip)]
+                self.assertAlmostEqual(sum(width for _, width in parts), 0.25 * 256, delta=7)
+                self.assertAlmostEqual(parts[0][0], 0.375 * 256, delta=4)
+        told = leat("inspect", of.path, "--html", at("unread.html"), "--read", "0", status=0)
+        with open(at("unread.html"), encoding="utf-8") as file:
+            strip = re.search(r'aria-label="where attacks are".*?</svg>', file.read()).group(0)
+        self.assertEqual(told.stderr, "")
+        self.assertEqual(set(re.findall(r'y="9" width="([\d.]+)"', strip)), {"2.00"})
+
+    def test_a_pause_between_windows_is_remarked(self):
+        """Where it lies is not in the cache."""
+        write_log("pause/train_a/a.csv",
+                  [(i * 1e-3 + (i >= 2000) * 3, i % 7 + 1, 0) for i in range(4000)])
+        write_log("within/train_a/a.csv",
+                  [(i * 1e-3 + (i >= 2050) * 3, i % 7 + 1, 0) for i in range(4000)])
+        of = cache("pause-cache", "--val-fraction", "0", logs="pause")
+        for title in ("Identifiers over time", "Bus load over time"):
+            self.assertIn("places in time are estimated", of.figures[title])
+        of = cache("within-cache", "--val-fraction", "0", logs="within")
+        self.assertNotIn("are estimated", of.text)
+        self.expect_times(of, at("within"), 0.03)
 
     def test_windows_that_overlap_or_have_gaps(self):
         of = cache("overlap", "--window", "40", "--stride", "7")

@@ -162,6 +162,19 @@ static leat_code choose_rows(job *work, int64_t vocabulary, leat_error *err) {
     return LEAT_OK;
 }
 
+/* ---- times ---------------------------------------------------------------------------------- */
+
+static void place_columns(leat_can_raster *raster) {
+    leat_part_steps parts[LEAT_CAN_RASTER_COLUMNS];
+    double ends[LEAT_CAN_RASTER_COLUMNS];
+    for (int i = 0; i < raster->column_count; i++) {
+        const leat_can_raster_column *of = &raster->columns[i];
+        parts[i] = (leat_part_steps){(double)(of->end - of->first), of->steps, of->seconds};
+    }
+    raster->scaled = leat_part_ends(&raster->capture, parts, raster->column_count, ends);
+    for (int i = 0; i < raster->column_count; i++) raster->columns[i].end_s = ends[i];
+}
+
 /* ---- all of it ------------------------------------------------------------------------------ */
 
 static leat_code fill(job *work, leat_error *err) {
@@ -182,7 +195,9 @@ static leat_code fill(job *work, leat_error *err) {
     leat_ticker_stage(&work->ticker, "reading a capture", "graphs", -1);
     LEAT_TRY(visit_windows(work, count_identifiers, err));
     LEAT_TRY(choose_rows(work, cache.vocab_count, err));
-    return visit_windows(work, count_cells, err);
+    LEAT_TRY(visit_windows(work, count_cells, err));
+    place_columns(raster);
+    return LEAT_OK;
 }
 
 leat_code leat_can_raster_create(leat_can_raster **out, const leat_can_cache *cache,
@@ -194,6 +209,7 @@ leat_code leat_can_raster_create(leat_can_raster **out, const leat_can_cache *ca
     *out = NULL;
     LEAT_TRY(leat_can_cache_check_process(cache, err));
     LEAT_TRY(LEAT_NEW(&work.raster, 1, err));
+    work.raster->scaled = -1;
     leat_ticker_create(&work.ticker, chosen.progress, chosen.progress_user);
     leat_code code = fill(&work, err);
     leat_ticker_destroy(&work.ticker);

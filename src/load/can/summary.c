@@ -43,6 +43,7 @@ typedef struct job {
     leat_pool *pool;
     leat_can_reader **readers;       /* of the current split, one for each worker */
     leat_identifier_tally **tallies; /* of each worker */
+    leat_course_tally *courses;      /* of each capture */
 } job;
 
 leat_can_summary_options leat_can_summary_options_default(void) {
@@ -58,11 +59,6 @@ _Static_assert((int)LEAT_CAN_SUMMARY_ATTACKS == (int)UNLABELLED + 1, "all types,
 static int kind_of(const leat_can_graph_facts *facts) {
     if (facts->y < 0) return UNLABELLED;
     return facts->y > 0 && facts->attack_type == 0 ? UNKNOWN : facts->attack_type;
-}
-
-static int course_bin(const leat_can_summary_capture *capture, int64_t frame) {
-    double share = (double)frame / (double)capture->facts.frames;
-    return share >= 1 ? LEAT_CAN_COURSE - 1 : (int)(share * LEAT_CAN_COURSE);
 }
 
 static void count_graph(leat_can_summary *summary, leat_can_summary_split *split,
@@ -81,8 +77,8 @@ static void count_graph(leat_can_summary *summary, leat_can_summary_split *split
     capture->attack_graphs += attack;
     capture->unlabelled_graphs += unlabelled;
     if (facts->window_start < 0 || facts->window_start >= capture->facts.frames) return;
-    int bin = course_bin(capture, facts->window_start);
-    int last = course_bin(capture, facts->window_start + window - 1);
+    int bin = leat_course_bin(capture, facts->window_start);
+    int last = leat_course_bin(capture, facts->window_start + window - 1);
     for (; bin <= last; bin++) {
         capture->course[bin]++;
         capture->attack_course[bin] += attack;
@@ -213,6 +209,8 @@ static leat_code read_piece(void *context, int worker, int64_t piece, leat_error
         LEAT_TRY(leat_can_reader_graph(reader, g, &graph, err));
         int64_t nodes = graph.facts.node_count, edges = graph.facts.edge_count;
         leat_identifier_tally_add(work->tallies[worker], &graph);
+        leat_course_tally_add(&work->courses[graph.facts.capture],
+                              &work->summary->captures[graph.facts.capture], &graph);
         for (int64_t i = 0; i < nodes; i++) into->unknown_nodes += graph.node_id[i] == 0;
         if (is_train(work->split)) {
             add_rows(into->columns, LEAT_NODE_FEATURES, graph.x, nodes, into->nodes == 0);
@@ -309,9 +307,12 @@ static leat_code read_graphs(job *work, leat_error *err) {
     if (work->options.read_bytes_max == 0) return LEAT_OK;
     LEAT_TRY(leat_pool_create(&work->pool, work->options.threads, err));
     LEAT_TRY(make_tallies(work, err));
+    LEAT_TRY(LEAT_NEW(&work->courses, summary->capture_count, err));
     leat_ticker_stage(&work->ticker, "reading graphs", "graphs", summary->graphs);
     for (int i = 0; i < summary->split_count; i++)
         LEAT_TRY(read_split(work, &summary->splits[i], err));
+    for (int64_t i = 0; i < summary->capture_count; i++)
+        leat_course_tally_place(&work->courses[i], &summary->captures[i]);
     return leat_identifier_tallies_rank(work->tallies, work->options.threads, work->cache, summary,
                                         err);
 }
@@ -364,6 +365,7 @@ leat_code leat_can_summary_create(leat_can_summary **out, const leat_can_cache *
     for (int i = 0; i < work.options.threads && work.tallies != NULL; i++)
         leat_free(work.tallies[i]);
     leat_free(work.tallies);
+    leat_free(work.courses);
     if (code != LEAT_OK) {
         leat_can_summary_destroy(work.summary);
         return code;
