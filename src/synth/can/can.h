@@ -107,12 +107,18 @@ typedef struct leat_synth_can_interval {
 
 typedef struct leat_synth_can_drive leat_synth_can_drive;
 
-/* `attack` is a leat_synth_can_attack or 0; `frames`: how many will be requested, which decides the
- * position of the intervals; `key`: random. The caller owns the vehicle. */
+/* What decides a drive, beside its vehicle. */
+typedef struct leat_synth_can_trip {
+    unsigned attack; /* a leat_synth_can_attack; 0: none */
+    int64_t frames;  /* how many will be requested, which decides the position of the intervals */
+    int64_t start_us;
+    uint64_t key; /* random */
+} leat_synth_can_trip;
+
+/* The caller owns the vehicle. */
 LEAT_MUST_CHECK leat_code leat_synth_can_drive_create(leat_synth_can_drive **out,
                                                       const leat_synth_can_vehicle *vehicle,
-                                                      unsigned attack, int64_t frames,
-                                                      int64_t start_us, uint64_t key,
+                                                      const leat_synth_can_trip *trip,
                                                       leat_error *err);
 void leat_synth_can_drive_destroy(leat_synth_can_drive *drive);
 /* The next frame. A drive never ends. */
@@ -132,10 +138,8 @@ const leat_synth_can_interval *leat_synth_can_drive_intervals(const leat_synth_c
 /* One drive. */
 typedef struct leat_synth_can_file {
     int folder;             /* of the plan */
-    unsigned attack;        /* 0: none */
     int64_t vehicle, drive; /* both from 1 */
-    int64_t frames, start_us;
-    uint64_t key;
+    leat_synth_can_trip trip;
     char name[LEAT_SYNTH_CAN_NAME_BYTES]; /* "train_02_with_attacks/dos_001-1.csv" */
 } leat_synth_can_file;
 

@@ -302,36 +302,37 @@ void leat_synth_can_drive_next(leat_synth_can_drive *drive, leat_synth_can_frame
 /* ---- The drive ----------------------------------------------------------------------------- */
 
 /* The number of equal slots in the expected length of the drive, not counting attacks. */
-static leat_code prepare_attacks(leat_synth_can_drive *drive, unsigned attack, int64_t frames,
-                                 int64_t start_us, leat_error *err) {
+static leat_code prepare_attacks(leat_synth_can_drive *drive, const leat_synth_can_trip *trip,
+                                 leat_error *err) {
     attacker *attacker = &drive->attacker;
-    double drive_us = (double)frames / drive->vehicle->frames_per_second * 1e6;
-    attacker->kind = attack;
+    double drive_us = (double)trip->frames / drive->vehicle->frames_per_second * 1e6;
+    attacker->kind = trip->attack;
     attacker->change_us = attacker->next_us = NEVER;
-    if (attack == 0) return LEAT_OK;
+    if (trip->attack == 0) return LEAT_OK;
     attacker->slot_count = (int64_t)(drive_us / SLOT_US + 0.5);
     if (attacker->slot_count < 1) attacker->slot_count = 1;
     attacker->slot_us = (int64_t)(drive_us / (double)attacker->slot_count);
-    attacker->slot_begin_us = start_us;
+    attacker->slot_begin_us = trip->start_us;
     LEAT_TRY(LEAT_NEW(&attacker->intervals, attacker->slot_count, err));
-    if (attack == LEAT_SYNTH_CAN_REPLAY) LEAT_TRY(LEAT_NEW(&attacker->recorded, RECORDED_MAX, err));
+    if (trip->attack == LEAT_SYNTH_CAN_REPLAY)
+        LEAT_TRY(LEAT_NEW(&attacker->recorded, RECORDED_MAX, err));
     begin_slot(drive);
     return LEAT_OK;
 }
 
 leat_code leat_synth_can_drive_create(leat_synth_can_drive **out,
-                                      const leat_synth_can_vehicle *vehicle, unsigned attack,
-                                      int64_t frames, int64_t start_us, uint64_t key,
-                                      leat_error *err) {
+                                      const leat_synth_can_vehicle *vehicle,
+                                      const leat_synth_can_trip *trip, leat_error *err) {
+    const int64_t start_us = trip->start_us;
     leat_synth_can_drive *drive = NULL;
     *out = NULL;
     LEAT_TRY(LEAT_NEW(&drive, 1, err));
     drive->vehicle = vehicle;
-    drive->key = key;
+    drive->key = trip->key;
     drive->now_us = start_us;
     drive->bin = start_us >> BIN_BITS;
     drive->step_bin = drive->bin + STEP_BINS;
-    leat_code code = prepare_attacks(drive, attack, frames, start_us, err);
+    leat_code code = prepare_attacks(drive, trip, err);
     if (code != LEAT_OK) {
         leat_synth_can_drive_destroy(drive);
         return code;

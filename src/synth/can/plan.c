@@ -105,15 +105,12 @@ static leat_code add_drives(planner *planner, int folder, int64_t vehicle, int a
     LEAT_TRY(LEAT_GROW(&plan->files, &plan->file_capacity, plan->file_count + drives, err));
     for (int64_t i = 0; i < drives; i++) {
         leat_synth_can_file *file = &plan->files[plan->file_count++];
-        *file = (leat_synth_can_file){.folder = folder,
-                                      .attack = attack < 0 ? 0 : 1U << attack,
-                                      .vehicle = vehicle,
-                                      .drive = i + 1,
-                                      .frames =
-                                          share(frames, i + 1, drives) - share(frames, i, drives)};
+        *file = (leat_synth_can_file){.folder = folder, .vehicle = vehicle, .drive = i + 1};
+        file->trip.attack = attack < 0 ? 0 : 1U << attack;
+        file->trip.frames = share(frames, i + 1, drives) - share(frames, i, drives);
         /* a drive does not depend on which other attacks and vehicles there are */
         uint64_t kind = (uint64_t)(2 * (attack + 1) + (folder > 1));
-        file->key = leat_random(key, kind, (uint64_t)i);
+        file->trip.key = leat_random(key, kind, (uint64_t)i);
         snprintf(file->name, sizeof file->name, "%s/%s_%03lld-%lld.csv", plan->folders[folder],
                  attack < 0 ? NAME_FREE : attack_names[attack], (long long)file->drive,
                  (long long)vehicle);
@@ -121,10 +118,15 @@ static leat_code add_drives(planner *planner, int folder, int64_t vehicle, int a
     return LEAT_OK;
 }
 
-/* The drives with each of the attacks in `attacks`, of vehicles `first` up to `end`. */
-static leat_code add_attacks(planner *planner, int folder, int64_t first, int64_t end,
-                             unsigned attacks, int64_t parts, leat_error *err) {
-    for (int64_t vehicle = first; vehicle < end; vehicle++)
+/* Vehicles from `first` up to `end`. */
+typedef struct fleet {
+    int64_t first, end;
+} fleet;
+
+/* The drives of the vehicles with each of the attacks in `attacks`. */
+static leat_code add_attacks(planner *planner, int folder, fleet fleet, unsigned attacks,
+                             int64_t parts, leat_error *err) {
+    for (int64_t vehicle = fleet.first; vehicle < fleet.end; vehicle++)
         for (int attack = 0; attack < ATTACK_COUNT; attack++)
             if ((attacks & 1U << attack) != 0)
                 LEAT_TRY(add_drives(planner, folder, vehicle, attack, parts, err));
@@ -145,20 +147,21 @@ static int add_test_folder(leat_synth_can_plan *plan, const char *name) {
 static leat_code add_files(planner *planner, leat_error *err) {
     leat_synth_can_plan *plan = planner->plan;
     unsigned attacks = planner->options->attacks;
-    int64_t known = planner->options->vehicles - plan->held_out + 1; /* the first that differs */
+    const int64_t vehicles = planner->options->vehicles;
+    const fleet known = {1, vehicles - plan->held_out + 1}, unknown = {known.end, vehicles + 1};
     int folder = add_folder(plan, FOLDER_FREE);
-    for (int64_t vehicle = 1; vehicle < known; vehicle++)
+    for (int64_t vehicle = known.first; vehicle < known.end; vehicle++)
         LEAT_TRY(add_drives(planner, folder, vehicle, -1, PARTS_FREE, err));
     folder = add_folder(plan, FOLDER_TRAIN);
-    LEAT_TRY(add_attacks(planner, folder, 1, known, attacks, PARTS_TRAIN, err));
+    LEAT_TRY(add_attacks(planner, folder, known, attacks, PARTS_TRAIN, err));
     for (int attack = 0; attack < ATTACK_COUNT; attack++) {
         if ((attacks & 1U << attack) == 0) continue;
         folder = add_test_folder(plan, attack_names[attack]);
-        LEAT_TRY(add_attacks(planner, folder, 1, known, 1U << attack, 1, err));
+        LEAT_TRY(add_attacks(planner, folder, known, 1U << attack, 1, err));
     }
     if (plan->held_out == 0) return LEAT_OK;
     folder = add_test_folder(plan, NAME_UNKNOWN);
-    return add_attacks(planner, folder, known, known + plan->held_out, attacks, 1, err);
+    return add_attacks(planner, folder, unknown, attacks, 1, err);
 }
 
 /* ---- Times --------------------------------------------------------------------------------- */
@@ -180,8 +183,8 @@ static void set_times(leat_synth_can_plan *plan, uint64_t seed, int64_t vehicle,
     for (int64_t i = 0; i < count; i++) {
         int64_t place = i < training ? leat_permute(key, training, i) : i;
         leat_synth_can_file *file = &plan->files[list[place]];
-        file->start_us = START_US + (int64_t)at_us;
-        at_us += (double)file->frames / made.frames_per_second * 1.1e6;
+        file->trip.start_us = START_US + (int64_t)at_us;
+        at_us += (double)file->trip.frames / made.frames_per_second * 1.1e6;
     }
 }
 

@@ -171,9 +171,8 @@ static leat_code write_file(void *context, int worker, int64_t index, leat_error
     int64_t last_us = 0;
     LEAT_TRY(leat_path_join(path, sizeof path, job->folder, file->name, err));
     leat_synth_can_vehicle_init(&vehicle, job->options->seed, file->vehicle);
-    LEAT_TRY(leat_synth_can_drive_create(&drive, &vehicle, file->attack, file->frames,
-                                         file->start_us, file->key, err));
-    leat_code code = write_drive(job, drive, file->frames, path, &last_us, err);
+    LEAT_TRY(leat_synth_can_drive_create(&drive, &vehicle, &file->trip, err));
+    leat_code code = write_drive(job, drive, file->trip.frames, path, &last_us, err);
     if (code == LEAT_OK) code = keep_intervals(&job->written[index], drive, last_us, err);
     leat_synth_can_drive_destroy(drive);
     return code;
@@ -188,7 +187,7 @@ static leat_code write_interval(leat_sink *sink, const leat_synth_can_file *file
         snprintf(id, sizeof id, interval->extended ? "%08X" : "%03X", (unsigned)interval->id);
     int64_t begin_us = interval->begin_us, end_us = interval->end_us;
     int size = snprintf(line, sizeof line, "%s,%s,%lld.%06lld,%lld.%06lld,%s,%lld\n", file->name,
-                        leat_synth_can_attack_name(__builtin_ctz(file->attack)),
+                        leat_synth_can_attack_name(__builtin_ctz(file->trip.attack)),
                         (long long)(begin_us / 1000000), (long long)(begin_us % 1000000),
                         (long long)(end_us / 1000000), (long long)(end_us % 1000000), id,
                         (long long)interval->frames);

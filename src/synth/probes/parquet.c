@@ -138,12 +138,11 @@ static leat_code copy_rows(leat_duckdb *db, synth_source *source, const char *pa
                      (long long)(count - (source->end - source->cursor.row)), (long long)count);
 }
 
-leat_code leat_synth_parquet(const leat_synth *synth, int64_t first, int64_t count,
-                             const char *path, int64_t memory_bytes, leat_ticker *ticker,
-                             leat_error *err) {
-    synth_source source = {.synth = synth, .end = first + count, .ticker = ticker};
+leat_code leat_synth_parquet(const leat_synth *synth, leat_synth_span rows, const char *path,
+                             int64_t memory_bytes, leat_ticker *ticker, leat_error *err) {
+    synth_source source = {.synth = synth, .end = rows.first + rows.count, .ticker = ticker};
     leat_duckdb db;
-    leat_synth_seek(&source.cursor, synth, first);
+    leat_synth_seek(&source.cursor, synth, rows.first);
     leat_code code = leat_duckdb_open(&db, 1, memory_bytes, err);
     if (code == LEAT_OK) code = copy_rows(&db, &source, path, err);
     leat_duckdb_close(&db);
@@ -152,10 +151,9 @@ leat_code leat_synth_parquet(const leat_synth *synth, int64_t first, int64_t cou
 
 #else
 
-leat_code leat_synth_parquet(const leat_synth *synth, int64_t first, int64_t count,
-                             const char *path, int64_t memory_bytes, leat_ticker *ticker,
-                             leat_error *err) {
-    (void)synth, (void)first, (void)count, (void)memory_bytes, (void)ticker;
+leat_code leat_synth_parquet(const leat_synth *synth, leat_synth_span rows, const char *path,
+                             int64_t memory_bytes, leat_ticker *ticker, leat_error *err) {
+    (void)synth, (void)rows, (void)memory_bytes, (void)ticker;
     return leat_fail(err, LEAT_ERR_UNSUPPORTED,
                      "\"%s\": leat was built without DuckDB, which writes Parquet; use a name that "
                      "ends in .csv to write a CSV file",

@@ -124,9 +124,14 @@ bool leat_synth_next(leat_synth_cursor *cursor, leat_synth_row *row);
 /* Address of a probe and its IP version. */
 int leat_synth_source(const leat_synth *synth, int64_t probe, leat_synth_address *address);
 
-/* One Parquet file of rows [first, first + count) at `path` (created or replaced, not synced),
- * written by DuckDB within memory_bytes of its own. The ticker counts rows. */
-LEAT_MUST_CHECK leat_code leat_synth_parquet(const leat_synth *synth, int64_t first, int64_t count,
+/* Rows [first, first + count). */
+typedef struct leat_synth_span {
+    int64_t first, count;
+} leat_synth_span;
+
+/* One Parquet file of these rows at `path` (created or replaced, not synced), written by DuckDB
+ * within memory_bytes of its own. The ticker counts rows. */
+LEAT_MUST_CHECK leat_code leat_synth_parquet(const leat_synth *synth, leat_synth_span rows,
                                              const char *path, int64_t memory_bytes,
                                              leat_ticker *ticker, leat_error *err);
 

@@ -79,11 +79,9 @@ static leat_code settle(synth_job *job, const char *path, leat_error *err) {
     return LEAT_OK;
 }
 
-/* The Parquet file of rows [first, first + count). */
-static leat_code write_parquet(synth_job *job, int64_t first, int64_t count, const char *path,
+static leat_code write_parquet(synth_job *job, leat_synth_span rows, const char *path,
                                leat_error *err) {
-    LEAT_TRY(
-        leat_synth_parquet(job->synth, first, count, path, job->writer_bytes, &job->ticker, err));
+    LEAT_TRY(leat_synth_parquet(job->synth, rows, path, job->writer_bytes, &job->ticker, err));
     return settle(job, path, err);
 }
 
@@ -96,7 +94,7 @@ static leat_code write_part(void *context, int worker, int64_t index, leat_error
         job->synth->measurements - first < rows ? job->synth->measurements - first : rows;
     snprintf(name, sizeof name, "part-%05lld.parquet", (long long)index);
     LEAT_TRY(leat_path_join(path, sizeof path, job->folder, name, err));
-    return write_parquet(job, first, count, path, err);
+    return write_parquet(job, (leat_synth_span){first, count}, path, err);
 }
 
 static leat_code write_folder(synth_job *job, const char *path, leat_error *err) {
@@ -123,7 +121,8 @@ static leat_code write_output(void *context, const char *temp, leat_error *err) 
     synth_job *job = context;
     switch (job->kind) {
     case SYNTH_CSV: LEAT_TRY(write_csv(job, temp, err)); return settle(job, temp, err);
-    case SYNTH_PARQUET: return write_parquet(job, 0, job->synth->measurements, temp, err);
+    case SYNTH_PARQUET:
+        return write_parquet(job, (leat_synth_span){0, job->synth->measurements}, temp, err);
     default: return write_folder(job, temp, err);
     }
 }

@@ -53,7 +53,7 @@ static int compare_files(const void *a, const void *b) {
     const leat_synth_can_file *x = *(leat_synth_can_file *const *)a;
     const leat_synth_can_file *y = *(leat_synth_can_file *const *)b;
     if (x->vehicle != y->vehicle) return x->vehicle < y->vehicle ? -1 : 1;
-    if (x->start_us != y->start_us) return x->start_us < y->start_us ? -1 : 1;
+    if (x->trip.start_us != y->trip.start_us) return x->trip.start_us < y->trip.start_us ? -1 : 1;
     return 0;
 }
 
@@ -69,9 +69,10 @@ static void check_times(const leat_synth_can_plan *plan, uint64_t seed) {
         if (files[i]->vehicle != before->vehicle) continue;
         if (vehicle.number != before->vehicle)
             leat_synth_can_vehicle_init(&vehicle, seed, before->vehicle);
-        double seconds = (double)(files[i]->start_us - before->start_us) * 1e-6;
+        double seconds = (double)(files[i]->trip.start_us - before->trip.start_us) * 1e-6;
         assert_between("time of a drive",
-                       seconds * vehicle.frames_per_second / (double)before->frames, 1.05, 1.5);
+                       seconds * vehicle.frames_per_second / (double)before->trip.frames, 1.05,
+                       1.5);
         if (before->folder > 1) assert_true(files[i]->folder > 1);
     }
     free(files);
@@ -115,12 +116,12 @@ static void test_plan(void **state) {
         for (int64_t k = 0; k < plan.file_count; k++) {
             const leat_synth_can_file *file = &plan.files[k];
             const char *folder = plan.folders[file->folder];
-            assert_in_range(file->frames, 100, LEAT_SYNTH_CAN_FILE_FRAMES);
+            assert_in_range(file->trip.frames, 100, LEAT_SYNTH_CAN_FILE_FRAMES);
             assert_memory_equal(file->name, folder, strlen(folder));
-            assert_true((file->attack == 0) == (file->folder == 0));
-            assert_true((file->attack & ~plans[i].attacks) == 0);
+            assert_true((file->trip.attack == 0) == (file->folder == 0));
+            assert_true((file->trip.attack & ~plans[i].attacks) == 0);
             assert_int_equal(strstr(folder, "unknown") != NULL, file->vehicle > known);
-            frames += file->frames;
+            frames += file->trip.frames;
         }
         assert_int_equal(frames, plans[i].frames);
         check_times(&plan, options.seed);
@@ -238,13 +239,11 @@ static char *expected_text(const leat_synth_can_file *file, uint64_t seed, int64
     leat_synth_can_vehicle vehicle;
     leat_synth_can_frame frame;
     leat_synth_can_drive *drive = NULL;
-    char *text = malloc(100 + (size_t)file->frames * 64), *to = text;
+    char *text = malloc(100 + (size_t)file->trip.frames * 64), *to = text;
     leat_synth_can_vehicle_init(&vehicle, seed, file->vehicle);
-    assert_int_equal(leat_synth_can_drive_create(&drive, &vehicle, file->attack, file->frames,
-                                                 file->start_us, file->key, NULL),
-                     LEAT_OK);
+    assert_int_equal(leat_synth_can_drive_create(&drive, &vehicle, &file->trip, NULL), LEAT_OK);
     to += sprintf(to, "timestamp,arbitration_id,data_field,attack\n");
-    for (int64_t i = 0; i < file->frames; i++) {
+    for (int64_t i = 0; i < file->trip.frames; i++) {
         leat_synth_can_drive_next(drive, &frame);
         to += sprintf(to, "%lld.%06lld,", (long long)(frame.time_us / 1000000),
                       (long long)(frame.time_us % 1000000));
@@ -276,7 +275,7 @@ static void test_files(void **state) {
         char *text = load("files", plan.files[i].name, &size_bytes);
         char *expected = expected_text(&plan.files[i], options.seed, &attacked);
         assert_string_equal(text, expected);
-        assert_int_equal(count_lines(text), plan.files[i].frames + 1);
+        assert_int_equal(count_lines(text), plan.files[i].trip.frames + 1);
         sum_bytes += size_bytes;
         free(expected);
         leat_free(text);
@@ -402,9 +401,9 @@ static void test_drives_are_their_own(void **state) {
     for (int64_t i = 0; i < a.file_count; i++)
         for (int64_t k = 0; k < b.file_count; k++) {
             const leat_synth_can_file *x = &a.files[i], *y = &b.files[k];
-            bool same = x->vehicle == y->vehicle && x->attack == y->attack &&
+            bool same = x->vehicle == y->vehicle && x->trip.attack == y->trip.attack &&
                         x->drive == y->drive && (x->folder > 1) == (y->folder > 1);
-            assert_int_equal(same, x->key == y->key);
+            assert_int_equal(same, x->trip.key == y->trip.key);
             found += same;
         }
     assert_int_equal(found, a.file_count);

@@ -123,8 +123,8 @@ static leat_synth_can_drive *begin_drive(const leat_synth_can_vehicle *vehicle, 
                                          int64_t frames, uint64_t key) {
     leat_synth_can_drive *drive = NULL;
     leat_error err = {0};
-    if (leat_synth_can_drive_create(&drive, vehicle, attack, frames, START_US, key, &err) !=
-        LEAT_OK)
+    const leat_synth_can_trip trip = {attack, frames, START_US, key};
+    if (leat_synth_can_drive_create(&drive, vehicle, &trip, &err) != LEAT_OK)
         fail_msg("%s", err.message);
     return drive;
 }
