@@ -112,15 +112,18 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         LEAT_ASSERT(run.number == number && run.line_count <= want_lines);
         number += run.line_count;
         int64_t skip = 0;
-        leat_can_format looks;
         if (!told) {
-            code = leat_can_detect(text, run.size_bytes, "x.log", wanted, &options, &layout, &looks,
-                                   &skip, &told, &err);
+            const leat_can_head head = {text, run.size_bytes, "x.log", wanted};
+            leat_can_detected it;
+            code = leat_can_detect(&head, &options, &it, &err);
+            skip = it.skip_bytes;
             LEAT_ASSERT(code == LEAT_OK || err.message[0] != 0);
             LEAT_ASSERT(skip >= 0 && skip <= run.size_bytes);
             if (code != LEAT_OK) break;
+            told = it.found;
             if (!told) continue;
-            LEAT_ASSERT(wanted == LEAT_CAN_AUTO ? layout.format == looks : layout.format == wanted);
+            layout = it.layout;
+            LEAT_ASSERT(layout.format == (wanted == LEAT_CAN_AUTO ? it.looks : wanted));
         }
         leat_can_note_buses(&layout, text, run.size_bytes);
         int64_t count = parse_run(&layout, &options, text, &run, text + skip);

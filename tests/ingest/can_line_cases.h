@@ -59,12 +59,16 @@ typedef struct detection {
     bool found;
 } detection;
 
+static leat_can_head head_of(const char *text, const char *path, leat_can_format format) {
+    return (leat_can_head){text, (int64_t)strlen(text), path, format};
+}
+
 static detection detect(const char *text, leat_can_format format) {
-    detection it = {0};
+    const leat_can_head head = head_of(text, "x", format);
+    leat_can_detected it;
     leat_can_line_options options = options_of("");
-    assert_ok(leat_can_detect(text, (int64_t)strlen(text), "x", format, &options, &it.layout,
-                              &it.looks, &it.skip, &it.found, err));
-    return it;
+    assert_ok(leat_can_detect(&head, &options, &it, err));
+    return (detection){it.layout, it.looks, it.skip_bytes, it.found};
 }
 
 static void check_lines(leat_can_format format, const char *first, const line_case *cases,
@@ -102,14 +106,10 @@ static inline void check_sequence(leat_can_format format, const char *text,
 
 /* No format is found in this text. */
 static inline void check_refused(const char *text, const char *name, const char *want) {
-    leat_can_layout layout;
-    leat_can_format looks;
-    int64_t skip = 0;
-    bool found = false;
+    const leat_can_head head = head_of(text, name, LEAT_CAN_AUTO);
+    leat_can_detected found;
     leat_can_line_options options = options_of("");
-    assert_fails(leat_can_detect(text, (int64_t)strlen(text), name, LEAT_CAN_AUTO, &options,
-                                 &layout, &looks, &skip, &found, err),
-                 LEAT_ERR_INPUT, want);
+    assert_fails(leat_can_detect(&head, &options, &found, err), LEAT_ERR_INPUT, want);
 }
 
 #define LINE "malformed_line"

@@ -71,9 +71,10 @@ static leat_code make_plan(leat_can_job *job, leat_error *err) {
                                     o->threads, err);
     code = leat_can_name_temp(job, code, err);
     if (code == LEAT_OK) code = leat_can_share_threads(job, &streams, err);
+    const leat_can_planned of = {job->store, streams.items, streams.count, &job->splits,
+                                 &o->settings};
     if (code == LEAT_OK)
-        code = leat_can_plan_make(&job->plan, job->store, streams.items, streams.count,
-                                  &job->splits, &o->settings, job->plan_threads, &job->ticker, err);
+        code = leat_can_plan_make(&job->plan, &of, job->plan_threads, &job->ticker, err);
     if (code == LEAT_OK) code = check_balance(job, err);
     leat_free(streams.of);
     leat_free(streams.items);
@@ -174,8 +175,14 @@ static const char *id_name(const void *names, uint32_t number) {
 /* Of what the graphs show; the other warnings are in the summary by now. */
 static void warn_pauses(leat_can_job *job, const leat_can_write *write, leat_can_meta *meta) {
     char text[768] = "";
-    leat_can_pauses_warn(&job->plan, &job->splits, &write->moments, &write->quiet, write->decided,
-                         id_name, &job->names, text, sizeof text);
+    const leat_can_time_figures figures = {
+        .all = &write->moments,
+        .quiet = &write->quiet,
+        .count = {write->decided[0], write->decided[1]},
+        .id_name = id_name,
+        .ids = &job->names,
+    };
+    leat_can_pauses_warn(&job->plan, &job->splits, &figures, text, sizeof text);
     leat_can_append_warning(job->result, text);
     append(meta->warning, sizeof meta->warning, text);
 }

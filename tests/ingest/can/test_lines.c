@@ -595,50 +595,42 @@ static const struct {
 static void test_detect(void **state) {
     (void)state;
     for (size_t i = 0; i < sizeof detect_cases / sizeof *detect_cases; i++) {
-        leat_can_layout layout;
-        leat_can_format looks;
-        int64_t skip = -1, size = (int64_t)strlen(detect_cases[i].text);
-        bool found = false;
+        leat_can_detected it = {.skip_bytes = -1};
+        const leat_can_head head = head_of(detect_cases[i].text, "x.log", detect_cases[i].wanted);
         leat_can_line_options options = options_of("");
         if (detect_cases[i].words != NULL) {
-            assert_fails(leat_can_detect(detect_cases[i].text, size, "x.log",
-                                         detect_cases[i].wanted, &options, &layout, &looks, &skip,
-                                         &found, err),
-                         LEAT_ERR_INPUT, detect_cases[i].words);
-            assert_int_equal(skip, 0);
+            assert_fails(leat_can_detect(&head, &options, &it, err), LEAT_ERR_INPUT,
+                         detect_cases[i].words);
+            assert_int_equal(it.skip_bytes, 0);
             continue;
         }
-        assert_ok(leat_can_detect(detect_cases[i].text, size, "x.log", detect_cases[i].wanted,
-                                  &options, &layout, &looks, &skip, &found, err));
-        assert_true(found);
-        if (layout.format != detect_cases[i].format)
-            fail_msg("%zu: format %d", i, (int)layout.format);
-        assert_int_equal(layout.labelled, detect_cases[i].labelled);
-        assert_string_equal(detect_cases[i].text + skip, detect_cases[i].rest);
+        assert_ok(leat_can_detect(&head, &options, &it, err));
+        assert_true(it.found);
+        if (it.layout.format != detect_cases[i].format)
+            fail_msg("%zu: format %d", i, (int)it.layout.format);
+        assert_int_equal(it.layout.labelled, detect_cases[i].labelled);
+        assert_string_equal(detect_cases[i].text + it.skip_bytes, detect_cases[i].rest);
         if (detect_cases[i].wanted == LEAT_CAN_AUTO)
-            assert_int_equal(looks, detect_cases[i].format);
+            assert_int_equal(it.looks, detect_cases[i].format);
     }
 }
 
 static void test_detect_nothing(void **state) {
     (void)state;
-    leat_can_layout layout;
-    leat_can_format looks;
-    int64_t skip;
-    bool found = true;
+    leat_can_detected it = {.found = true};
     leat_can_line_options options = options_of("");
-    assert_ok(leat_can_detect("\n\r\n\n", 4, "x", LEAT_CAN_CSV, &options, &layout, &looks, &skip,
-                              &found, err));
-    assert_false(found);
+    leat_can_head head = head_of("\n\r\n\n", "x", LEAT_CAN_CSV);
+    assert_ok(leat_can_detect(&head, &options, &it, err));
+    assert_false(it.found);
     /* more columns than a log of frames has */
     char wide[1024] = "timestamp,arb_id,payload";
     for (int i = 3; i < LEAT_CAN_COLUMNS_MAX; i++) strcat(wide, ",x");
-    assert_ok(leat_can_detect(wide, (int64_t)strlen(wide), "x", LEAT_CAN_CSV, &options, &layout,
-                              &looks, &skip, &found, err));
+    head = head_of(wide, "x", LEAT_CAN_CSV);
+    assert_ok(leat_can_detect(&head, &options, &it, err));
     strcat(wide, ",x");
-    assert_fails(leat_can_detect(wide, (int64_t)strlen(wide), "x", LEAT_CAN_CSV, &options, &layout,
-                                 &looks, &skip, &found, err),
-                 LEAT_ERR_INPUT, "more than 128 columns, or a quote that is not closed");
+    head = head_of(wide, "x", LEAT_CAN_CSV);
+    assert_fails(leat_can_detect(&head, &options, &it, err), LEAT_ERR_INPUT,
+                 "more than 128 columns, or a quote that is not closed");
 }
 
 /* --format takes the names that messages have. */

@@ -51,13 +51,10 @@ static void check_shape(const shape *of, leat_can_format format, bool strict) {
         assert_ok(leat_can_mapping_parse(&mapping, of->column, err));
         options.columns = &mapping;
     }
-    leat_can_layout layout;
-    leat_can_format looks;
-    int64_t skip = 0, size = (int64_t)strlen(of->text);
-    bool found = false;
+    const leat_can_head head = {of->text, (int64_t)strlen(of->text), "x.csv", LEAT_CAN_AUTO};
+    leat_can_detected it;
     leat_error failure = {0};
-    leat_code code = leat_can_detect(of->text, size, "x.csv", LEAT_CAN_AUTO, &options, &layout,
-                                     &looks, &skip, &found, &failure);
+    leat_code code = leat_can_detect(&head, &options, &it, &failure);
     if (code != LEAT_OK) {
         if (code != LEAT_ERR_INPUT || strstr(failure.message, of->want) == NULL)
             fail_msg("%s: %s", of->what, failure.message);
@@ -65,18 +62,18 @@ static void check_shape(const shape *of, leat_can_format format, bool strict) {
     }
     leat_buf out = {0};
     assert_ok(leat_buf_append(&out, "", 0, err));
-    read_lines(&out, &layout, &options, of->text + skip);
+    read_lines(&out, &it.layout, &options, of->text + it.skip_bytes);
     assert_ok(leat_buf_append(&out, "", 1, err));
     if (strcmp((const char *)out.data, of->want) != 0)
         fail_msg("%s:\n%s\n  wanted\n%s", of->what, (const char *)out.data, of->want);
     leat_buf_free(&out);
-    assert_int_equal(layout.format, format);
-    assert_int_equal(layout.labelled, of->labelled);
+    assert_int_equal(it.layout.format, format);
+    assert_int_equal(it.layout.labelled, of->labelled);
     char like[80] = "";
     if (of->like != NULL) snprintf(like, sizeof like, "\"%s\"", of->like);
-    if (strcmp(layout.label_like.names, like) != 0)
-        fail_msg("%s: look like labels: %s", of->what, layout.label_like.names);
-    read_layout = layout;
+    if (strcmp(it.layout.label_like.names, like) != 0)
+        fail_msg("%s: look like labels: %s", of->what, it.layout.label_like.names);
+    read_layout = it.layout;
 }
 
 static void check_shapes(const shape *shapes, size_t count, leat_can_format format) {
@@ -344,16 +341,13 @@ static void test_tables(void **state) {
 static void test_late_buses(void **state) {
     (void)state;
     leat_can_line_options options = {.canonical = true, .strict = true};
-    leat_can_layout layout;
-    leat_can_format looks;
-    int64_t skip = 0;
-    bool found = false;
+    leat_can_detected it;
     const char *text = "time,channel,id,data\n1,HS1,0F5,01\n2,MS1,0F5,02\n";
-    assert_ok(leat_can_detect(text, (int64_t)strlen(text), "x.csv", LEAT_CAN_AUTO, &options,
-                              &layout, &looks, &skip, &found, err));
+    const leat_can_head head = {text, (int64_t)strlen(text), "x.csv", LEAT_CAN_AUTO};
+    assert_ok(leat_can_detect(&head, &options, &it, err));
     leat_buf out = {0};
     read_lines(
-        &out, &layout, &options,
+        &out, &it.layout, &options,
         "3,HS2,0F5,01\n4,MS2,0F5,02\n5,HS0,0F5,03\n6,MS1,0F5,04\n7,HS02,0F5,05\n8,2,0F5,06\n");
     assert_ok(leat_buf_append(&out, "", 1, err));
     assert_string_equal((const char *)out.data,

@@ -134,15 +134,15 @@ static void put_place(const leat_can_splits *splits, const leat_can_stream *stre
 }
 
 void leat_can_pauses_warn(const leat_can_plan *plan, const leat_can_splits *splits,
-                          const leat_can_moments *all, const leat_can_moments *quiet,
-                          const int64_t count[2], const char *(*id_name)(const void *, uint32_t),
-                          const void *ids, char *warning, size_t warning_bytes) {
+                          const leat_can_time_figures *figures, char *warning,
+                          size_t warning_bytes) {
+    const int64_t *count = figures->count;
     const leat_can_stream *stream = longest(plan), *interval = find_interval(plan);
     char place[240], scaler[128] = "", mean[160] = "", option[LEAT_CAN_PAUSE_OPTION_BYTES];
     moved most = {0};
     /* where most windows have such pauses, they are what the recording is like */
     if (stream != NULL && count[0] > count[1] && 2 * count[1] > count[0])
-        find_moved(all, quiet, &most);
+        find_moved(figures->all, figures->quiet, &most);
     if (most.name == NULL) stream = interval;
     if (stream == NULL) return;
     if (interval != NULL && interval != stream && most.name != NULL) interval = NULL;
@@ -151,8 +151,9 @@ void leat_can_pauses_warn(const leat_can_plan *plan, const leat_can_splits *spli
                  most.name, most.with, most.without);
     if (interval != NULL)
         snprintf(mean, sizeof mean, "%sthe mean interval of %s %.3g s instead of %.3g s",
-                 scaler[0] != 0 ? ", and " : "", id_name(ids, interval->paused_id),
-                 interval->paused_mean_s, interval->unpaused_mean_s);
+                 scaler[0] != 0 ? ", and " : "",
+                 figures->id_name(figures->ids, interval->paused_id), interval->paused_mean_s,
+                 interval->unpaused_mean_s);
     put_place(splits, stream, place, sizeof place);
     leat_can_pause_option(plan, stream, option);
     size_t used = strlen(warning);

@@ -19,12 +19,17 @@ double leat_can_pause_bound(const leat_can_plan *plan);
 enum { LEAT_CAN_PAUSE_OPTION_BYTES = 80 };
 void leat_can_pause_option(const leat_can_plan *plan, const leat_can_stream *stream,
                            char option[LEAT_CAN_PAUSE_OPTION_BYTES]);
-/* Appends a warning if the pauses move a figure by more than 10 %. `all` and `quiet` are moments of
- * the windows that decide the scaler, all and without pauses above the bound; count[0] and [1] are
- * their numbers, 0 if there are no moments. `ids` are the names of the identifiers. */
+/* What pauses may move. */
+typedef struct leat_can_time_figures {
+    /* Of the windows that decide the scaler: all, and those without pauses above the bound. */
+    const leat_can_moments *all, *quiet;
+    int64_t count[2]; /* of these windows; 0 if there are no moments */
+    const char *(*id_name)(const void *ids, uint32_t number);
+    const void *ids; /* their names */
+} leat_can_time_figures;
+/* Appends a warning if the pauses move a figure by more than 10 %. */
 void leat_can_pauses_warn(const leat_can_plan *plan, const leat_can_splits *splits,
-                          const leat_can_moments *all, const leat_can_moments *quiet,
-                          const int64_t count[2], const char *(*id_name)(const void *, uint32_t),
-                          const void *ids, char *warning, size_t warning_bytes);
+                          const leat_can_time_figures *figures, char *warning,
+                          size_t warning_bytes);
 
 #endif

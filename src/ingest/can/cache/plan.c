@@ -367,17 +367,15 @@ static leat_code make(leat_can_plan *plan, planning *job, int threads, leat_erro
     return put_in_order(plan, job->splits->count, err);
 }
 
-leat_code leat_can_plan_make(leat_can_plan *plan, leat_can_store *store,
-                             const leat_can_stream *streams, int32_t stream_count,
-                             const leat_can_splits *splits, const leat_can_settings *settings,
-                             int threads, leat_ticker *ticker, leat_error *err) {
-    *plan = (leat_can_plan){.settings = settings, .stream_count = stream_count};
-    planning job = {.plan = plan, .store = store, .splits = splits, .ticker = ticker};
+leat_code leat_can_plan_make(leat_can_plan *plan, const leat_can_planned *of, int threads,
+                             leat_ticker *ticker, leat_error *err) {
+    *plan = (leat_can_plan){.settings = of->settings, .stream_count = of->stream_count};
+    planning job = {.plan = plan, .store = of->store, .splits = of->splits, .ticker = ticker};
     const leat_can_id *ids = NULL;
-    job.id_count = leat_can_store_ids(store, &ids);
-    leat_code code = LEAT_NEW(&plan->streams, stream_count, err);
+    job.id_count = leat_can_store_ids(of->store, &ids);
+    leat_code code = LEAT_NEW(&plan->streams, of->stream_count, err);
     if (code == LEAT_OK) {
-        memcpy(plan->streams, streams, (size_t)stream_count * sizeof *streams);
+        memcpy(plan->streams, of->streams, (size_t)of->stream_count * sizeof *of->streams);
         code = make(plan, &job, threads, err);
     }
     leat_free(job.step_begin);

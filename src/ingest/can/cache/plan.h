@@ -54,15 +54,18 @@ typedef struct leat_can_plan {
     bool scale_all; /* the scaler takes all training windows: as set, or because none is benign */
 } leat_can_plan;
 
-/*
- * From the store, whose streams are in order, to the graphs of each part.
- * stream_split[i] is the split of stream i, file_code[i] the attack code of file i.
- */
-LEAT_MUST_CHECK leat_code leat_can_plan_make(leat_can_plan *plan, leat_can_store *store,
-                                             const leat_can_stream *streams, int32_t stream_count,
-                                             const leat_can_splits *splits,
-                                             const leat_can_settings *settings, int threads,
-                                             leat_ticker *ticker, leat_error *err);
+/* What a plan is made of. */
+typedef struct leat_can_planned {
+    leat_can_store *store; /* its streams are in order */
+    const leat_can_stream *streams;
+    int32_t stream_count;
+    const leat_can_splits *splits;
+    const leat_can_settings *settings;
+} leat_can_planned;
+
+/* From the frames of a store to the graphs of each part. */
+LEAT_MUST_CHECK leat_code leat_can_plan_make(leat_can_plan *plan, const leat_can_planned *of,
+                                             int threads, leat_ticker *ticker, leat_error *err);
 void leat_can_plan_free(leat_can_plan *plan);
 /* The name of the scaler that the training windows allow: z_all and robust_all where none of them
  * is benign, and none where there are no training windows. */

@@ -98,8 +98,10 @@ static void show_cells(leat_text line, char text[LEAT_CAN_WHY_BYTES]) {
 }
 
 #define AND(format, name) ", " name
-static leat_code refuse(const sample *lines, const char *path, leat_can_format wanted,
-                        leat_can_format looks, const char *why, leat_error *err) {
+static leat_code refuse(const sample *lines, const leat_can_head *head, leat_can_format looks,
+                        const char *why, leat_error *err) {
+    const char *path = head->path;
+    leat_can_format wanted = head->wanted;
     char text[64], cells[LEAT_CAN_WHY_BYTES];
     show(lines->lines[0], text);
     if (looks != LEAT_CAN_AUTO) {
@@ -142,37 +144,38 @@ static leat_can_format best_format(const sample *lines, const leat_can_line_opti
     return few ? LEAT_CAN_AUTO : best;
 }
 
-leat_code leat_can_detect(const char *text, int64_t size_bytes, const char *path,
-                          leat_can_format wanted, const leat_can_line_options *options,
-                          leat_can_layout *layout, leat_can_format *looks, int64_t *skip_bytes,
-                          bool *found, leat_error *err) {
+/* Bytes before the first line of frames, of lines number `first`. */
+static int64_t bytes_before(const leat_can_head *head, const sample *lines, int first) {
+    if (first < lines->count) return lines->lines[first].data - head->text;
+    /* the text may have more lines than were examined */
+    const leat_text *last = &lines->lines[lines->count - 1];
+    int64_t skip = last->data + last->size_bytes - head->text;
+    while (skip < head->size_bytes && strchr("\r\n", head->text[skip]) != NULL) skip++;
+    return skip;
+}
+
+leat_code leat_can_detect(const leat_can_head *head, const leat_can_line_options *options,
+                          leat_can_detected *out, leat_error *err) {
     sample lines;
     char why[LEAT_CAN_WHY_BYTES] = "";
-    *layout = (leat_can_layout){0};
-    *looks = LEAT_CAN_AUTO;
-    *skip_bytes = 0;
-    LEAT_TRY(leat_can_check_text(text, size_bytes, path, err));
-    take_sample(text, size_bytes, &lines);
-    *found = lines.count > 0;
-    if (!*found) return LEAT_OK;
+    *out = (leat_can_detected){0};
+    LEAT_TRY(leat_can_check_text(head->text, head->size_bytes, head->path, err));
+    take_sample(head->text, head->size_bytes, &lines);
+    if (lines.count == 0) return LEAT_OK;
+    out->found = true;
     for (int i = 0; i < LEAT_CAN_FORMATS && options->columns == NULL; i++) {
         const leat_can_format_lines *known = leat_can_formats[i].lines;
         if (known != NULL && known->check != NULL)
-            LEAT_TRY(known->check(lines.lines[0], path, err));
+            LEAT_TRY(known->check(lines.lines[0], head->path, err));
     }
     int counts[LEAT_CAN_FORMATS] = {0}, first;
-    *looks = best_format(&lines, options, counts, why);
-    leat_can_format format = wanted != LEAT_CAN_AUTO ? wanted : *looks;
-    if (counts[format] == 0) return refuse(&lines, path, wanted, *looks, why, err);
+    out->looks = best_format(&lines, options, counts, why);
+    leat_can_format format = head->wanted != LEAT_CAN_AUTO ? head->wanted : out->looks;
+    if (counts[format] == 0) return refuse(&lines, head, out->looks, why, err);
+    leat_can_layout *layout = &out->layout;
     bool made = make_layout(format, &lines, options, layout, &first, why);
     LEAT_ASSERT(made);
     layout->gaps = !layout->no_time && (layout->gaps || options->times == LEAT_TIMES_GAP);
-    if (first < lines.count) {
-        *skip_bytes = lines.lines[first].data - text;
-    } else { /* the text may have more lines than were examined */
-        const leat_text *last = &lines.lines[lines.count - 1];
-        *skip_bytes = last->data + last->size_bytes - text;
-        while (*skip_bytes < size_bytes && strchr("\r\n", text[*skip_bytes]) != NULL) ++*skip_bytes;
-    }
+    out->skip_bytes = bytes_before(head, &lines, first);
     return LEAT_OK;
 }

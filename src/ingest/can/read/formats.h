@@ -85,18 +85,25 @@ bool leat_can_complete_time(const leat_can_clock *clock, const leat_can_moment *
 
 /* ---- the format of a file (detect.c) --------------------------------------------------------- */
 
-/*
- * Detects the layout of a file from its first lines in `text`: of the format `wanted`, or with
- * LEAT_CAN_AUTO of the one that most of them parse as. The first *skip_bytes of the text are blank
- * lines and a header, not frames. *looks: the detected format, whatever `wanted` is; LEAT_CAN_AUTO
- * for none. If the text has only blank lines, *found is false. LEAT_ERR_INPUT reports what the file
- * (`path`) looks like instead.
- */
-LEAT_MUST_CHECK leat_code leat_can_detect(const char *text, int64_t size_bytes, const char *path,
-                                          leat_can_format wanted,
+/* The first lines of a file. */
+typedef struct leat_can_head {
+    const char *text;
+    int64_t size_bytes;
+    const char *path;
+    leat_can_format wanted; /* LEAT_CAN_AUTO: the one that most of the lines parse as */
+} leat_can_head;
+
+typedef struct leat_can_detected {
+    bool found; /* false: the text has only blank lines, and the rest is 0 */
+    leat_can_layout layout;
+    leat_can_format looks; /* whatever is wanted; LEAT_CAN_AUTO: none */
+    int64_t skip_bytes;    /* of the text: blank lines and a header, not frames */
+} leat_can_detected;
+
+/* Detects the layout of a file. LEAT_ERR_INPUT reports what it looks like instead. */
+LEAT_MUST_CHECK leat_code leat_can_detect(const leat_can_head *head,
                                           const leat_can_line_options *options,
-                                          leat_can_layout *layout, leat_can_format *looks,
-                                          int64_t *skip_bytes, bool *found, leat_error *err);
+                                          leat_can_detected *out, leat_error *err);
 /* LEAT_ERR_INPUT: the text is UTF-16, has line ends of CR only, or is a file that is packed or not
  * a text (not_text.c). */
 LEAT_MUST_CHECK leat_code leat_can_check_text(const char *text, int64_t size_bytes,

@@ -116,12 +116,14 @@ static leat_code check_injection(const can_scan *self, int32_t input, leat_error
 /* Once per file, at its first line. */
 static leat_code detect_format(can_scan *self, can_block *block, leat_error *err) {
     const leat_can_scan_options *options = self->options;
-    leat_can_format looks;
-    LEAT_TRY(leat_can_detect(block->text, block->run.size_bytes,
-                             self->inputs->items[block->file_index].path, options->format,
-                             &options->lines, &self->layout, &looks, &block->skip_bytes,
-                             &self->detected, err));
-    if (!self->detected) return LEAT_OK;
+    const leat_can_head head = {block->text, block->run.size_bytes,
+                                self->inputs->items[block->file_index].path, options->format};
+    leat_can_detected found;
+    leat_code code = leat_can_detect(&head, &options->lines, &found, err);
+    self->layout = found.layout;
+    self->detected = found.found;
+    block->skip_bytes = found.skip_bytes;
+    if (code != LEAT_OK || !found.found) return code;
     self->at_begin = self->layout;
     LEAT_TRY(check_injection(self, block->file_index, err));
     const leat_can_injection_kind said = injection_of(self, block->file_index);
@@ -130,7 +132,7 @@ static leat_code detect_format(can_scan *self, can_block *block, leat_error *err
     file->format = self->layout.format;
     file->labelled = self->layout.labelled || said == LEAT_CAN_INJECTION_INTERVAL ||
                      said == LEAT_CAN_INJECTION_NONE;
-    file->looks = looks;
+    file->looks = found.looks;
     file->no_time = self->layout.no_time;
     file->doubts = self->layout.doubts;
     if (self->layout.id_named_decimal) file->ids |= LEAT_CAN_IDS_NAMED_DEC;
