@@ -78,29 +78,69 @@ static bool is_with(const leat_value *a, const leat_value *b) {
     return a->figure != NULL && b->figure != NULL && strcmp(a->figure, b->figure) == 0;
 }
 
-/* The figure that begins with the value `index`: it and the next ones of the same figure. */
-static void draw_figure(leat_page *page, const leat_run_metrics *metrics, int index) {
-    const leat_value *names = metrics->names;
+/* Numbers by name over the steps: those of all steps, or what is measured after some. */
+typedef struct run_series {
+    const leat_value *names;
+    int count; /* of points */
+    const leat_run_point *points;
+    const leat_run_measurement *measurements; /* if points is NULL */
+    const char *why_empty;
+} run_series;
+
+static run_series values_of(const leat_run_metrics *metrics) {
+    return (run_series){.names = metrics->names,
+                        .count = (int)metrics->point_count,
+                        .points = metrics->points,
+                        .why_empty = "fewer than two steps so far"};
+}
+
+static run_series measures_of(const leat_run_metrics *metrics) {
+    return (run_series){.names = metrics->measures,
+                        .count = (int)metrics->measurement_count,
+                        .measurements = metrics->measurements,
+                        .why_empty = "measured fewer than two times so far"};
+}
+
+static double step_at(const run_series *of, int i) {
+    return (double)(of->points != NULL ? of->points[i].step : of->measurements[i].step);
+}
+
+static double number_at(const run_series *of, int i, int index) {
+    return of->points != NULL ? of->points[i].values[index] : of->measurements[i].values[index];
+}
+
+/* The figure that begins with the value `index`: it and the next ones of the same figure. Points at
+ * which none of them is known are left out. */
+static void draw_figure(leat_page *page, const leat_run_metrics *metrics, const run_series *of,
+                        int index) {
+    const leat_value *names = of->names;
     run_figure figure = {.title = names[index].figure, .axis = names[index].axis};
-    figure.points = (int)metrics->point_count;
-    for (int i = 0; i < figure.points; i++) figure.xs[i] = (double)metrics->points[i].step;
+    int indices[LINES];
     for (int k = index; names[k].name != NULL && figure.count < LINES; k++) {
         if (!is_with(&names[k], &names[index])) continue;
-        for (int i = 0; i < figure.points; i++)
-            figure.ys[figure.count][i] = metrics->points[i].values[k];
+        indices[figure.count] = k;
         figure.names[figure.count++] = names[k].label;
     }
-    draw_curves(page, metrics, &figure, "fewer than two steps so far");
+    for (int i = 0; i < of->count; i++) {
+        bool known = false;
+        figure.xs[figure.points] = step_at(of, i);
+        for (int k = 0; k < figure.count; k++) {
+            figure.ys[k][figure.points] = number_at(of, i, indices[k]);
+            known = known || !isnan(figure.ys[k][figure.points]);
+        }
+        figure.points += known;
+    }
+    draw_curves(page, metrics, &figure, of->why_empty);
 }
 
 /* The figures that begin with the values number first .. end - 1; more than LINES with the title of
  * one are several figures. */
-static void draw_values(leat_page *page, const leat_run_metrics *metrics, int first, int end) {
-    const leat_value *names = metrics->names;
+static void draw_figures(leat_page *page, const leat_run_metrics *metrics, const run_series *of,
+                         int first, int end) {
     for (int i = first; i < end; i++) {
         int before = 0;
-        for (int k = 0; k < i; k++) before += is_with(&names[k], &names[i]);
-        if (names[i].figure != NULL && before % LINES == 0) draw_figure(page, metrics, i);
+        for (int k = 0; k < i; k++) before += is_with(&of->names[k], &of->names[i]);
+        if (of->names[i].figure != NULL && before % LINES == 0) draw_figure(page, metrics, of, i);
     }
 }
 
@@ -114,34 +154,45 @@ static void draw_seconds(leat_page *page, const leat_run_metrics *metrics) {
     draw_curves(page, metrics, &figure, "fewer than two steps so far");
 }
 
-/* The score over time, between what an untrained generator has and the data itself. */
-static void draw_score(leat_page *page, const run_report *report) {
+/* Whether what decides which checkpoint is best is a distance, of which a lower one is better, with
+ * a figure of its own. */
+static bool is_distance(const leat_value *measures) {
+    for (int i = 1; i < leat_value_count(measures); i++)
+        if (is_with(&measures[i], &measures[0])) return false;
+    return measures[0].figure != NULL && measures[0].better < 0;
+}
+
+/* On a logarithmic axis, above the distance of one half of the data from the other. */
+static void draw_distance(leat_page *page, const run_report *report) {
     double xs[POINTS], ys[POINTS];
     const leat_run_metrics *metrics = report->metrics;
+    const leat_value *measure = &metrics->measures[0];
     const double halves = report->facts.score_halves;
     const int count = (int)metrics->measurement_count;
-    char words[LEAT_WORDS_BYTES];
+    char words[LEAT_WORDS_BYTES], label[LEAT_FIGURE_WORDS];
     double high = 0, low = isnan(halves) || !(halves > 0) ? INFINITY : halves;
     int points = 0;
     for (int i = 0; i < count; i++) {
-        if (!(metrics->measurements[i].score > 0)) continue;
+        const double value = metrics->measurements[i].values[0];
+        if (!(value > 0)) continue;
         xs[points] = (double)metrics->measurements[i].step;
-        ys[points++] = metrics->measurements[i].score;
-        high = fmax(high, metrics->measurements[i].score);
-        low = fmin(low, metrics->measurements[i].score);
+        ys[points++] = value;
+        high = fmax(high, value);
+        low = fmin(low, value);
     }
     if (points < 2) {
-        leat_figure_empty(page, "Score over time", "measured fewer than two times so far");
+        leat_figure_empty(page, measure->figure, "measured fewer than two times so far");
         return;
     }
     leat_plot plot = {.page = page,
                       .x = {LEAT_UNIT_COUNT, false, 0, (double)metrics->last_step, "step"},
-                      .y = {LEAT_UNIT_NUMBER, true, low / 1.2, high * 1.2, "score"}};
+                      .y = {LEAT_UNIT_NUMBER, true, low / 1.2, high * 1.2, measure->axis}};
     plot.points = true;
-    plot.series = "generated images";
-    leat_figure_begin(page, "Score over time");
-    leat_figure_say(page, "distance from the data:");
-    leat_figure_item(page, classes[0], "generated images, now",
+    plot.series = measure->label;
+    leat_figure_begin(page, measure->figure);
+    leat_figure_say(page, "lower is better:");
+    snprintf(label, sizeof label, "%s, now", measure->label);
+    leat_figure_item(page, classes[0], label,
                      leat_unit_words(words, LEAT_UNIT_NUMBER, ys[points - 1]));
     if (halves > 0)
         leat_figure_item(page, classes[2], "half of the images against the other half",
@@ -155,23 +206,6 @@ static void draw_score(leat_page *page, const run_report *report) {
     }
     leat_plot_end(&plot);
     leat_figure_end(page);
-}
-
-/* The spread between samples, and that between the images that they should be like. */
-static void draw_spread(leat_page *page, const run_report *report) {
-    const leat_run_metrics *metrics = report->metrics;
-    run_figure figure = {.title = "Spread between samples over time",
-                         .axis = "spread",
-                         .names = {"samples", "images of the data set"},
-                         .count = 2};
-    for (int64_t i = 0; i < metrics->measurement_count; i++) {
-        const leat_run_measurement *of = &metrics->measurements[i];
-        if (isnan(of->spread) || isnan(of->spread_data)) continue;
-        figure.xs[figure.points] = (double)of->step;
-        figure.ys[0][figure.points] = of->spread;
-        figure.ys[1][figure.points++] = of->spread_data;
-    }
-    draw_curves(page, metrics, &figure, "measured fewer than two times so far");
 }
 
 /* ---- The page ----------------------------------------------------------------------------- */
@@ -204,9 +238,11 @@ static void put_cards(leat_textbuf *out, const run_report *report) {
         for (int k = 0; leat_train_sum_at(metrics->names, last->values, k, &sum); k++)
             leat_page_card(out, sum.words, LEAT_UNIT_NUMBER, sum.value);
     }
-    if (metrics->measurement_count > 0)
-        leat_page_card(out, "score", LEAT_UNIT_NUMBER,
-                       metrics->measurements[metrics->measurement_count - 1].score);
+    if (metrics->measurement_count > 0) {
+        const leat_run_measurement *last = &metrics->measurements[metrics->measurement_count - 1];
+        for (int k = 0; leat_train_sum_at(metrics->measures, last->values, k, &sum); k++)
+            leat_page_card(out, sum.words, LEAT_UNIT_NUMBER, sum.value);
+    }
     leat_textbuf_put(out, "</div>\n");
 }
 
@@ -268,20 +304,27 @@ static void put_checkpoints(leat_textbuf *out, const run_report *report) {
     leat_textbuf_put(out, "</table></div>\n");
 }
 
+/* The first figure of a model's values, such as its loss, then what is measured, then the rest. */
+static void put_curves(leat_page *page, const run_report *report) {
+    const leat_run_metrics *metrics = report->metrics;
+    const run_series values = values_of(metrics), measures = measures_of(metrics);
+    const bool distance = is_distance(measures.names);
+    draw_figures(page, metrics, &values, 0, 1);
+    if (distance) draw_distance(page, report);
+    draw_figures(page, metrics, &measures, distance, leat_value_count(measures.names));
+    draw_figures(page, metrics, &values, 1, leat_value_count(values.names));
+}
+
 static void put_page(leat_page *page, const void *user) {
     leat_textbuf *out = page->out;
     const run_report *report = user;
-    const int values = leat_value_count(report->metrics->names);
     leat_page_begin(out, report->facts.path, "leat train");
     leat_textbuf_put(out, "<p class=\"sub\">A run of leat train. The page is updated during "
                           "training; reload it to see progress.</p>\n</header>\n");
     put_warnings(out, report);
     put_cards(out, report);
     leat_textbuf_put(out, "<div class=\"figures\">\n");
-    draw_values(page, report->metrics, 0, 1); /* the loss first */
-    draw_score(page, report);
-    draw_spread(page, report);
-    draw_values(page, report->metrics, 1, values);
+    put_curves(page, report);
     draw_seconds(page, report->metrics);
     leat_textbuf_put(out, "</div>\n");
     put_grids(out, report);

@@ -8,7 +8,7 @@
 #include "train/train.h"
 
 /* At most, in JSON; and rows for people. */
-enum { MEASUREMENTS = 400, ROWS = 12 };
+enum { MEASUREMENTS = 400, ROWS = 12, COLUMN = 11 /* characters of a measure */ };
 
 typedef struct inspected {
     leat_run *run;
@@ -42,22 +42,24 @@ static void put_checkpoint(leat_cli *cli, const leat_run_checkpoint *of) {
     leat_out(cli, "\n");
 }
 
-/* What the samples were like, over the steps: the first measurement, the last, and some between. */
+/* What was measured, over the steps: first, last, and some times between. */
 static void put_measurements(leat_cli *cli, const leat_run_metrics *metrics) {
     const int64_t all = metrics->measurement_count, rows = all < ROWS ? all : ROWS;
     if (rows == 0) return;
-    leat_out(cli, "\n  samples of step      score  deviation  spread\n");
+    leat_out(cli, "\n  measured at step");
+    for (int k = 0; k < leat_value_count(metrics->measures); k++)
+        leat_out(cli, " %*s", COLUMN, metrics->measures[k].name);
+    leat_out(cli, "\n");
     for (int64_t i = 0; i < rows; i++) {
         const int64_t index = rows == 1 ? 0 : i * (all - 1) / (rows - 1);
         const leat_run_measurement *of = &metrics->measurements[index];
         char words[LEAT_WORDS_BYTES];
-        leat_out(cli, "  %15s %10.4g %10.3f", leat_words_count(words, of->step), of->score,
-                 of->deviation);
-        if (!isnan(of->spread)) leat_out(cli, " %7.3f", of->spread);
+        leat_out(cli, "  %16s", leat_words_count(words, of->step));
+        for (int k = 0; k < leat_value_count(metrics->measures); k++)
+            if (isnan(of->values[k])) leat_out(cli, " %*s", COLUMN, "");
+            else leat_out(cli, " %*.4g", COLUMN, of->values[k]);
         leat_out(cli, "\n");
     }
-    const double data = metrics->measurements[all - 1].spread_data;
-    if (!isnan(data)) leat_out(cli, "  %-36s %7.3f\n", "  the images of the data set", data);
 }
 
 static void put_warnings(leat_cli *cli, const leat_run_metrics *metrics) {
@@ -129,10 +131,8 @@ static void json_measurements(leat_json *json, const leat_run_metrics *metrics) 
         const leat_run_measurement *of = &metrics->measurements[i];
         leat_json_begin_object(json);
         leat_json_member_int(json, "step", of->step);
-        leat_json_member_known(json, "score", of->score);
-        leat_json_member_known(json, "deviation", of->deviation);
-        leat_json_member_known(json, "spread", of->spread);
-        leat_json_member_known(json, "spread_data", of->spread_data);
+        for (int k = 0; k < leat_value_count(metrics->measures); k++)
+            leat_json_member_known(json, metrics->measures[k].name, of->values[k]);
         leat_json_end_object(json);
     }
     leat_json_end_array(json);

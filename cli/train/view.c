@@ -54,7 +54,7 @@ static void say_values(leat_cli *cli, const leat_train_step *step) {
 void leat_train_view_stepped(void *user, const leat_train_step *step) {
     leat_train_view *view = user;
     const int64_t now_ns = leat_cli_clock_ns(), since_ns = now_ns - view->reported_ns;
-    const int64_t every_ns = isnan(step->score) ? REPORT_EVERY_NS : 0;
+    const int64_t every_ns = isnan(step->measured[0]) ? REPORT_EVERY_NS : 0;
     leat_error err = {0};
     say_export(view);
     say_warnings(view, step);

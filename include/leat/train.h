@@ -63,6 +63,7 @@ LEAT_API const char *leat_train_warning_text(leat_train_warning_kind kind,
                                              char text[LEAT_WARNING_BYTES]);
 
 #define LEAT_STEP_VALUES_MAX 16 /* of a model, in a step */
+#define LEAT_MEASURES_MAX 8
 
 /* What a step has computed, and what was measured after it. */
 typedef struct leat_train_step {
@@ -74,16 +75,19 @@ typedef struct leat_train_step {
      * the first step. */
     const leat_value *names;
     double values[LEAT_STEP_VALUES_MAX];
-    double seconds;          /* of the step */
-    double score, deviation; /* if samples were made: see leat_run_sample; else NaN */
-    /* The same: the spread between samples, and that between the images of the data set: of each
-     * value the standard deviation over the images, then the mean of all, on the scale -1 .. 1. */
-    double spread, spread_data;
+    double seconds; /* of the step */
+    /* What is measured of the model after some steps, and its numbers; NaN if it was not after this
+     * one. The best checkpoint is the one with the best of the first. Of samples of a DCGAN (see
+     * leat_run_sample): "score"; "deviation"; "spread" and "spread_data", the spread between the
+     * samples and that between the images of the data set: of each value the standard deviation
+     * over the images, then the mean of all, on the scale -1 .. 1. */
+    const leat_value *measures;
+    double measured[LEAT_MEASURES_MAX];
     char state[65]; /* hash of the state, if it was computed; else "" */
     leat_train_warning warnings[LEAT_TRAIN_WARNINGS]; /* by kind, with this step */
     int64_t memory_peak_bytes;
 } leat_train_step;
-/* The number of that name, such as "loss_g"; NaN: the model has none of that name. */
+/* The value or measurement of that name, such as "loss_g"; NaN: there is none. */
 LEAT_API double leat_train_step_value(const leat_train_step *step, const char *name);
 
 /* The table below has the range of each value. Texts are not copied, and must outlive the call. */
@@ -273,11 +277,11 @@ typedef struct leat_run_point {
 } leat_run_point;
 typedef struct leat_run_measurement {
     int64_t step;
-    double score, deviation, spread, spread_data; /* as in leat_train_step */
+    double values[LEAT_MEASURES_MAX]; /* by leat_run_metrics.measures; NaN: not known */
 } leat_run_measurement;
 typedef struct leat_run_metrics {
     int64_t last_step;
-    const leat_value *names; /* of the model's values in a step */
+    const leat_value *names, *measures; /* as in leat_train_step */
     leat_run_point *points;
     int64_t point_count;
     leat_run_measurement *measurements;

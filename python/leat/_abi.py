@@ -89,17 +89,17 @@ class RunPoint(c.Structure):
 class RunMeasurement(c.Structure):
     """leat_run_measurement"""
     _fields_ = [
-        ("step", c.c_int64), ("score", c.c_double), ("deviation", c.c_double),
-        ("spread", c.c_double), ("spread_data", c.c_double),
+        ("step", c.c_int64), ("values", c.c_double * 8),
     ]
 
 
 class RunMetrics(c.Structure):
     """leat_run_metrics"""
     _fields_ = [
-        ("last_step", c.c_int64), ("names", c.POINTER(Value)), ("points", c.POINTER(RunPoint)),
-        ("point_count", c.c_int64), ("measurements", c.POINTER(RunMeasurement)),
-        ("measurement_count", c.c_int64), ("warnings", TrainWarning * 2),
+        ("last_step", c.c_int64), ("names", c.POINTER(Value)), ("measures", c.POINTER(Value)),
+        ("points", c.POINTER(RunPoint)), ("point_count", c.c_int64),
+        ("measurements", c.POINTER(RunMeasurement)), ("measurement_count", c.c_int64),
+        ("warnings", TrainWarning * 2),
     ]
 
 

@@ -37,31 +37,30 @@ class Checkpoint(NamedTuple):
 
 
 class Metrics(NamedTuple):
-    """Arrays of the steps of a run, and of the steps after which samples were scored.
+    """Arrays of the steps of a run, and of the steps after which its model was measured.
 
-    What a model computes in a step is in `values` by name, and is an attribute, too: of a DCGAN
-    loss_d_images, loss_d_fakes and loss_g, the losses of the discriminator on images and on
-    generated ones, and of the generator; norm_d and norm_g, the norms of their mean gradients.
+    What the model computes in a step and what is measured have names, and are attributes, too. Of a
+    DCGAN: loss_d_images, loss_d_fakes and loss_g, the losses of the discriminator on images and on
+    generated ones, and of the generator; norm_d and norm_g, the norms of their mean gradients;
+    score, the distance of generated images from the data; deviation, of generated values; spread
+    and spread_data, that between samples and that between the images of the data set.
     """
-    step: npt.NDArray[np.int64]                         #: [steps]
-    seconds: npt.NDArray[np.float64]                    #: [steps] computing time
-    values: collections.abc.Mapping[str, npt.NDArray[np.float64]]  #: of [steps]; NaN: not known
-    score_step: npt.NDArray[np.int64]       #: [scores]
-    score: npt.NDArray[np.float64]          #: [scores] distance of generated images from the data
-    deviation: npt.NDArray[np.float64]      #: [scores] of generated values
-    spread: npt.NDArray[np.float64]         #: [scores] between samples; NaN: not measured
-    spread_data: npt.NDArray[np.float64]    #: [scores] between the images of the data set
-    warnings: tuple[str, ...]               #: of what went wrong: a sentence each
+    step: npt.NDArray[np.int64]       #: [steps]
+    seconds: npt.NDArray[np.float64]  #: [steps] computing time
+    values: collections.abc.Mapping[str, npt.NDArray[np.float64]]    #: of [steps]; NaN: not known
+    score_step: npt.NDArray[np.int64]  #: [scores] after which was measured
+    measures: collections.abc.Mapping[str, npt.NDArray[np.float64]]  #: of [scores]; NaN: not known
+    warnings: tuple[str, ...]         #: of what went wrong: a sentence each
 
     def __getattr__(self, name: str) -> npt.NDArray[np.float64]:
-        try:
-            return self.values[name]
-        except KeyError:
-            names = ", ".join(self.values)
-            raise AttributeError(f"no metric {name!r}; there are {names}") from None
+        for named in (self.values, self.measures):
+            if name in named:
+                return named[name]
+        names = ", ".join([*self.values, *self.measures])
+        raise AttributeError(f"no metric {name!r}; there are {names}")
 
     def __dir__(self) -> list[str]:
-        return [*object.__dir__(self), *self.values]
+        return [*object.__dir__(self), *self.values, *self.measures]
 
 
 class _Handle(c.c_void_p):
@@ -134,7 +133,7 @@ class Run:
         call(lib.leat_run_metrics_load, c.byref(pointer), self._pointer, integer("most", most))
         try:
             found = pointer.contents
-            names = _names(found.names)
+            names, measures = _names(found.names), _names(found.measures)
             points = copy_of(found.points, found.point_count, np.dtype(_abi.RunPoint))
             scores = copy_of(found.measurements, found.measurement_count,
                              np.dtype(_abi.RunMeasurement))
@@ -143,9 +142,9 @@ class Run:
             lib.leat_run_metrics_destroy(pointer)
         return Metrics(points["step"].copy(), points["seconds"].copy(),
                        {name: points["values"][:, i].copy() for i, name in enumerate(names)},
-                       score_step=scores["step"].copy(), score=scores["score"].copy(),
-                       deviation=scores["deviation"].copy(), spread=scores["spread"].copy(),
-                       spread_data=scores["spread_data"].copy(), warnings=warnings)
+                       scores["step"].copy(),
+                       {name: scores["values"][:, i].copy() for i, name in enumerate(measures)},
+                       warnings)
 
     def sample(self, count: int = 64, seed: int | None = None, *, step: int | None = None,
                first: int = 0, threads: int | None = None) -> npt.NDArray[np.uint8]:

@@ -8,7 +8,8 @@
 #include "base/mem.h"
 
 double leat_train_step_value(const leat_train_step *step, const char *name) {
-    return leat_value_get(step->names, step->values, name);
+    const double value = leat_value_get(step->names, step->values, name);
+    return isnan(value) ? leat_value_get(step->measures, step->measured, name) : value;
 }
 
 /* ---- Written -------------------------------------------------------------------------------- */
@@ -37,15 +38,12 @@ leat_code leat_metrics_step(leat_metrics *metrics, const leat_train_step *step, 
         leat_json_member_double(json, "seconds", step->seconds);
     }
     if (step->state[0] != 0) leat_json_member_string(json, "state", step->state);
-    leat_json_member_known(json, "score", step->score);
-    leat_json_member_known(json, "deviation", step->deviation);
-    leat_json_member_known(json, "spread", step->spread);
-    leat_json_member_known(json, "spread_data", step->spread_data);
+    for (int i = 0; i < leat_value_count(step->measures); i++)
+        leat_json_member_known(json, step->measures[i].name, step->measured[i]);
     leat_json_end_object(json);
     LEAT_TRY(append(metrics, json, err));
     leat_watch_step(&metrics->watch, step);
-    metrics->spread = step->spread;
-    metrics->spread_data = step->spread_data;
+    memcpy(metrics->measured, step->measured, sizeof metrics->measured);
     return LEAT_OK;
 }
 
@@ -81,19 +79,16 @@ bool leat_metrics_parse(const json_t *line, leat_train_step *step) {
     for (int i = 0; i < leat_value_count(step->names); i++)
         step->values[i] = number_of(line, step->names[i].name);
     step->seconds = number_of(line, "seconds");
-    step->score = number_of(line, "score");
-    step->deviation = number_of(line, "deviation");
-    step->spread = number_of(line, "spread");
-    step->spread_data = number_of(line, "spread_data");
+    for (int i = 0; i < leat_value_count(step->measures); i++)
+        step->measured[i] = number_of(line, step->measures[i].name);
     return true;
 }
 
 static void keep(leat_metrics *metrics, const json_t *line) {
-    leat_train_step step = {.names = metrics->names};
+    leat_train_step step = {.names = metrics->names, .measures = metrics->measures};
     if (!leat_metrics_parse(line, &step)) return;
     leat_watch_step(&metrics->watch, &step);
-    metrics->spread = step.spread;
-    metrics->spread_data = step.spread_data;
+    memcpy(metrics->measured, step.measured, sizeof metrics->measured);
 }
 
 /* The step of a line; -1: it is not one of ours, such as the beginning of one, or zeros that a
@@ -142,13 +137,16 @@ static leat_code ends_line(leat_file *file, int64_t end, bool *out, leat_error *
     return LEAT_OK;
 }
 
-leat_code leat_metrics_open(leat_metrics *metrics, const leat_value *names, const char *path,
-                            int64_t step, leat_error *err) {
+leat_code leat_metrics_open(leat_metrics *metrics, const leat_value *names,
+                            const leat_value *measures, const char *path, int64_t step,
+                            leat_error *err) {
     leat_path_facts facts;
     int64_t end = 0;
     bool whole = true;
     LEAT_ASSERT(leat_value_count(names) <= LEAT_STEP_VALUES_MAX);
-    *metrics = (leat_metrics){.names = names, .spread = NAN, .spread_data = NAN};
+    LEAT_ASSERT(leat_value_count(measures) <= LEAT_MEASURES_MAX);
+    *metrics = (leat_metrics){.names = names, .measures = measures};
+    for (int i = 0; i < LEAT_MEASURES_MAX; i++) metrics->measured[i] = NAN;
     LEAT_TRY(leat_path_stat(path, &facts, err));
     if (facts.kind == LEAT_PATH_NONE)
         return leat_file_open(&metrics->file, path, LEAT_FILE_NEW, err);

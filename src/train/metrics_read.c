@@ -8,6 +8,7 @@
 #include "base/lines.h"
 #include "train/metrics.h"
 #include "train/open.h"
+#include "train/sampling.h"
 
 typedef struct curve {
     leat_run_metrics *out;
@@ -25,17 +26,17 @@ static void add_to(leat_run_point *to, const leat_run_point *more, double share)
         to->values[i] += (more->values[i] - to->values[i]) * share;
 }
 
-/* A line of measurements alone, as before the first step, has neither seconds nor values. */
-static bool is_point(const leat_train_step *step) {
-    bool is = !isnan(step->seconds);
-    for (int i = 0; i < leat_value_count(step->names); i++) is = is || !isnan(step->values[i]);
-    return is;
+static bool any_known(const leat_value *names, const double *numbers) {
+    bool any = false;
+    for (int i = 0; i < leat_value_count(names); i++) any = any || !isnan(numbers[i]);
+    return any;
 }
 
 static void add_step(curve *self, const leat_train_step *step) {
     leat_run_metrics *out = self->out;
     leat_run_point point = {.step = step->step, .seconds = step->seconds};
-    if (!is_point(step)) return;
+    /* a line of measurements alone, as before the first step, has neither */
+    if (isnan(step->seconds) && !any_known(step->names, step->values)) return;
     memcpy(point.values, step->values, sizeof point.values);
     if (out->point_count > 0 && self->in_last < self->span) {
         self->in_last++;
@@ -56,12 +57,9 @@ static void add_step(curve *self, const leat_train_step *step) {
 
 static void add_measurement(curve *self, const leat_train_step *step) {
     leat_run_metrics *out = self->out;
-    const leat_run_measurement of = {.step = step->step,
-                                     .score = step->score,
-                                     .deviation = step->deviation,
-                                     .spread = step->spread,
-                                     .spread_data = step->spread_data};
-    if (isnan(of.score) && isnan(of.deviation)) return;
+    leat_run_measurement of = {.step = step->step};
+    if (!any_known(step->measures, step->measured)) return;
+    memcpy(of.values, step->measured, sizeof of.values);
     if (self->seen++ % self->every != 0) return;
     if (out->measurement_count == self->most) {
         for (int64_t i = 0; i < self->most / 2; i++)
@@ -78,7 +76,7 @@ static leat_code add_line(curve *self, const leat_line *text, leat_error *err) {
     leat_code code = leat_json_parse(text->data, text->size_bytes, "metrics", &line, &why);
     if (code == LEAT_ERR_MEMORY) return leat_error_copy(err, &why);
     if (code != LEAT_OK) return LEAT_OK; /* not one of ours, or the last one, half written */
-    leat_train_step step = {.names = self->out->names};
+    leat_train_step step = {.names = self->out->names, .measures = self->out->measures};
     if (leat_metrics_parse(line, &step)) {
         leat_watch_step(&self->watch, &step);
         add_step(self, &step);
@@ -115,10 +113,12 @@ static leat_code fill(leat_run_metrics *out, const char *path, int64_t most, lea
     return LEAT_OK;
 }
 
-leat_code leat_metrics_read(leat_run_metrics **out, const leat_value *names, const char *path,
-                            int64_t most, leat_error *err) {
+leat_code leat_metrics_read(leat_run_metrics **out, const leat_value *names,
+                            const leat_value *measures, const char *path, int64_t most,
+                            leat_error *err) {
     leat_run_metrics *metrics = NULL;
     LEAT_ASSERT(leat_value_count(names) <= LEAT_STEP_VALUES_MAX);
+    LEAT_ASSERT(leat_value_count(measures) <= LEAT_MEASURES_MAX);
     *out = NULL;
     if (most < 2 || most > 1 << 24)
         return leat_fail(err, LEAT_ERR_OPTION,
@@ -126,6 +126,7 @@ leat_code leat_metrics_read(leat_run_metrics **out, const leat_value *names, con
                          (long long)most);
     LEAT_TRY(LEAT_NEW(&metrics, 1, err));
     metrics->names = names;
+    metrics->measures = measures;
     leat_code code = fill(metrics, path, most, err);
     if (code != LEAT_OK) {
         leat_run_metrics_destroy(metrics);
@@ -140,7 +141,7 @@ leat_code leat_run_metrics_load(leat_run_metrics **out, const leat_run *run, int
     char path[LEAT_PATH_BYTES];
     *out = NULL;
     LEAT_TRY(leat_run_folder_join(&run->folder, LEAT_RUN_METRICS, path, err));
-    return leat_metrics_read(out, leat_model_values(), path, most, err);
+    return leat_metrics_read(out, leat_model_values(), leat_sampling_measures(), path, most, err);
 }
 
 void leat_run_metrics_destroy(leat_run_metrics *metrics) {

@@ -150,6 +150,19 @@ static leat_code save_grid(const leat_run_folder *folder, int64_t step, const ui
                                 true, err);
 }
 
+const leat_value *leat_sampling_measures(void) {
+    static const leat_value measures[] = {
+        {"score", "generated images", -1, "Score over time", "score, distance from the data",
+         "score"},
+        {"deviation", "deviation", 0, NULL, NULL, NULL},
+        {"spread", "samples", 0, "Spread between samples over time", "spread", NULL},
+        {"spread_data", "images of the data set", 0, "Spread between samples over time", "spread",
+         NULL},
+        {0},
+    };
+    return measures;
+}
+
 int64_t leat_grid_step(const char *name) {
     char same[64];
     if (strncmp(name, "step-", 5) != 0 || strlen(name) > 32) return -1;
@@ -171,15 +184,16 @@ static leat_code measure_spread(const uint8_t *images, double *out, leat_error *
 static leat_code take_grid(leat_sampling *sampling, const leat_run_folder *folder,
                            const float *parameters, uint8_t *images, leat_train_step *of,
                            leat_error *err) {
+    double *measured = of->measured;
     const leat_generate_from from = {.model = sampling->model,
                                      .parameters = parameters,
                                      .statistics = sampling->statistics,
                                      .seed = sampling->seed,
                                      .count = LEAT_GRID_IMAGES};
-    LEAT_TRY(leat_sampling_images(&from, images, &of->deviation, err));
-    LEAT_TRY(measure_spread(images, &of->spread, err));
-    of->spread_data = sampling->reference->spread;
-    if (!(of->deviation >= LEAT_SAMPLE_DEVIATION_MIN)) return LEAT_OK;
+    LEAT_TRY(leat_sampling_images(&from, images, &measured[LEAT_MEASURE_DEVIATION], err));
+    LEAT_TRY(measure_spread(images, &measured[LEAT_MEASURE_SPREAD], err));
+    measured[LEAT_MEASURE_SPREAD_DATA] = sampling->reference->spread;
+    if (!(measured[LEAT_MEASURE_DEVIATION] >= LEAT_SAMPLE_DEVIATION_MIN)) return LEAT_OK;
     return save_grid(folder, of->step, images, err);
 }
 
@@ -188,7 +202,8 @@ leat_code leat_sampling_take(leat_sampling *sampling, const leat_run_folder *fol
     uint8_t *images = NULL;
     LEAT_TRY(leat_generate_statistics(sampling->model, parameters, sampling->statistics, err));
     LEAT_TRY(leat_score_generator(sampling->model, parameters, sampling->statistics,
-                                  sampling->features, sampling->reference, &of->score, err));
+                                  sampling->features, sampling->reference,
+                                  &of->measured[LEAT_MEASURE_SCORE], err));
     LEAT_TRY(LEAT_NEW(&images, LEAT_GRID_IMAGES * LEAT_IMAGE_VALUES, err));
     leat_code code = take_grid(sampling, folder, parameters, images, of, err);
     leat_free(images);

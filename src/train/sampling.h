@@ -16,6 +16,10 @@ enum { LEAT_GRID_IMAGES = 64, LEAT_GRID_COLUMNS = 8, LEAT_GRID_BORDER = 2 };
 /* The spread is that between the first of the grid. */
 enum { LEAT_SPREAD_IMAGES = 64 };
 
+/* What is measured, in the order of leat_sampling_measures. */
+enum { LEAT_MEASURE_SCORE, LEAT_MEASURE_DEVIATION, LEAT_MEASURE_SPREAD, LEAT_MEASURE_SPREAD_DATA };
+const leat_value *leat_sampling_measures(void);
+
 typedef struct leat_sampling {
     const leat_model *model;
     uint64_t seed; /* of the grids */
@@ -40,7 +44,7 @@ void leat_sampling_free(leat_sampling *sampling);
 int64_t leat_grid_step(const char *name);
 
 /* Writes samples/step-N.png of the step in *of, unless the grid is almost uniform, and measures:
- * the members score, deviation, spread and spread_data. */
+ * of->measured. */
 LEAT_MUST_CHECK leat_code leat_sampling_take(leat_sampling *sampling, const leat_run_folder *folder,
                                              const float *parameters, leat_train_step *of,
                                              leat_error *err);

@@ -212,7 +212,8 @@ leat_code leat_session_open(leat_session *session, const char *run, leat_error *
                                       session->options, &session->ticker, err));
     LEAT_TRY(leat_run_folder_join(&session->folder, LEAT_RUN_METRICS, path, err));
     const int64_t kept = session->saved_step < 0 ? -1 : session->saved_step;
-    return leat_metrics_open(&session->metrics, leat_model_values(), path, kept, err);
+    return leat_metrics_open(&session->metrics, leat_model_values(), leat_sampling_measures(), path,
+                             kept, err);
 }
 
 /* ---- After a step --------------------------------------------------------------------------- */
@@ -224,19 +225,20 @@ static leat_code measure(leat_session *session, leat_train_step *step, leat_erro
     const bool sample = due(state->step, session->options->sample_every) ||
                         (state->step == session->steps && session->options->sample_every > 0);
     const bool last = state->step == session->steps;
-    step->score = step->deviation = step->spread = step->spread_data = NAN;
+    for (int i = 0; i < LEAT_MEASURES_MAX; i++) step->measured[i] = NAN;
     if (sample)
         LEAT_TRY(
             leat_sampling_take(&session->sampling, &session->folder, state->parameters, step, err));
-    if (sample && step->deviation < LEAT_SAMPLE_DEVIATION_MIN)
+    const double deviation = leat_train_step_value(step, "deviation");
+    if (sample && deviation < LEAT_SAMPLE_DEVIATION_MIN)
         leat_session_note(
             session,
             "the samples of step %lld are almost uniform (deviation %.4f): no grid was written",
-            (long long)state->step, step->deviation);
+            (long long)state->step, deviation);
     if (state->step > 0 && (due(state->step, STATE_EVERY) || last))
         leat_trainer_hash(session->trainer, step->state);
-    session->score = step->score;
-    session->deviation = step->deviation;
+    session->score = step->measured[0];
+    session->deviation = deviation;
     step->memory_peak_bytes = leat_rss_peak_bytes();
     return LEAT_OK;
 }
@@ -298,6 +300,7 @@ leat_code leat_session_stepped(leat_session *session, const leat_step_numbers *n
         .steps = session->steps,
         .images = leat_plan_position(&session->plan, done, 0),
         .names = leat_model_values(),
+        .measures = leat_sampling_measures(),
         .seconds = seconds,
     };
     leat_step_values(numbers, step.values);
@@ -319,10 +322,12 @@ leat_code leat_session_start(leat_session *session, leat_error *err) {
     session->saved_ns = session->epoch_ns = leat_clock_ns();
     session->result->first_step = session->result->last_step = step;
     if (session->saved_step >= 0 || session->options->sample_every == 0) return LEAT_OK;
-    leat_train_step untrained = {.steps = session->steps, .names = leat_model_values()};
+    leat_train_step untrained = {.steps = session->steps,
+                                 .names = leat_model_values(),
+                                 .measures = leat_sampling_measures()};
     for (int i = 0; i < LEAT_STEP_VALUES_MAX; i++) untrained.values[i] = NAN;
     LEAT_TRY(measure(session, &untrained, err));
-    session->result->score_untrained = untrained.score;
+    session->result->score_untrained = untrained.measured[0];
     return tell(session, &untrained, err);
 }
 
@@ -337,13 +342,14 @@ bool leat_session_goes_on(const leat_session *session) {
 
 static void fill_result(leat_session *session) {
     leat_train_result *result = session->result;
+    const leat_metrics *metrics = &session->metrics;
     memcpy(result->run, session->identity.run, sizeof result->run);
     leat_trainer_hash(session->trainer, result->state);
     result->score = session->score;
     result->deviation = session->deviation;
-    result->spread = session->metrics.spread;
-    result->spread_data = session->metrics.spread_data;
-    memcpy(result->warnings, session->metrics.watch.warnings, sizeof result->warnings);
+    result->spread = leat_value_get(metrics->measures, metrics->measured, "spread");
+    result->spread_data = leat_value_get(metrics->measures, metrics->measured, "spread_data");
+    memcpy(result->warnings, metrics->watch.warnings, sizeof result->warnings);
     if (session->sampling.model != NULL) result->score_halves = session->sampling.halves;
     if (result->score > result->score_untrained)
         leat_session_note(session,

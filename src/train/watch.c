@@ -40,7 +40,8 @@ void leat_watch_step(leat_watch *watch, const leat_train_step *step) {
     const double loss_d =
         leat_train_step_value(step, "loss_d_images") + leat_train_step_value(step, "loss_d_fakes");
     leat_watch_loss(watch, step->step, loss_d);
-    leat_watch_spread(watch, step->step, step->spread, step->spread_data);
+    leat_watch_spread(watch, step->step, leat_train_step_value(step, "spread"),
+                      leat_train_step_value(step, "spread_data"));
 }
 
 const char *leat_train_warning_name(leat_train_warning_kind kind) {

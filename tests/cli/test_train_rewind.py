@@ -111,7 +111,7 @@ class Rewind(Training):
         for text in (alike, won, "Spread between samples over time"):
             self.assertIn(text, page)
         shown = self.good("inspect", run).stdout
-        for text in (f"warning      {alike}", f"warning      {won}", " 0.050\n"):
+        for text in (f"warning      {alike}", f"warning      {won}", " 0.05         0.3\n"):
             self.assertIn(text, shown)
         inspected = json.loads(self.good("inspect", run, "--json").stdout)
         self.assertEqual(inspected["warnings"], found["warnings"])

@@ -127,6 +127,9 @@ class OpenedRun(unittest.TestCase):
         for name in ("score", "deviation", "spread", "spread_data"):
             self.assertEqual(getattr(found, name).tolist(),
                              [line[name] for line in lines if "score" in line])
+            self.assertIs(getattr(found, name), found.measures[name])
+            self.assertIn(name, dir(found))
+        self.assertEqual(list(found.measures), ["score", "deviation", "spread", "spread_data"])
         self.assertGreater(found.spread_data.min(), 0.1)
         self.assertEqual(found.warnings, ())
         few = self.run_of.metrics(most=4)

@@ -1,11 +1,12 @@
-/* metrics.jsonl of models that do not exist: values of a step by any list of names, written and
- * read. */
+/* metrics.jsonl of models that do not exist: values of a step, and measurements, by any list of
+ * names, written and read. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/mem.h"
 #include "train/metrics.h"
+#include "train/sampling.h"
 #include "train_support.h"
 
 static const leat_value none[] = {{0}};
@@ -33,24 +34,41 @@ static const leat_value most[] = {
     {0},
 };
 
+/* What is measured after even steps. */
+static const leat_value measured[] = {
+    {.name = "auc", .better = 1},
+    {.name = "m1"},
+    {.name = "m2"},
+    {.name = "m3"},
+    {.name = "m4"},
+    {.name = "m5"},
+    {.name = "m6"},
+    {.name = "m7"},
+    {0},
+};
+
 static double value_of(int64_t step, int index) { return (double)step / 3 - 100.0 * index; }
 
-static leat_train_step step_of(const leat_value *names, int64_t number) {
+static leat_train_step step_of(const leat_value *names, const leat_value *measures,
+                               int64_t number) {
     leat_train_step step = {
         .step = number, .images = 8 * number, .names = names, .seconds = (double)number / 8};
-    step.score = step.deviation = step.spread = step.spread_data = NAN;
+    step.measures = measures;
+    for (int i = 0; i < LEAT_MEASURES_MAX; i++)
+        step.measured[i] = number % 2 == 0 ? value_of(number, -i) : NAN;
     for (int i = 0; i < leat_value_count(names); i++)
         step.values[i] = number == 0 ? NAN : value_of(number, i);
     return step;
 }
 
 /* Steps 0 .. `steps`, in a new file of that name. */
-static const char *write_run(const leat_value *names, int64_t steps, const char *name) {
+static const char *write_run(const leat_value *names, const leat_value *measures, int64_t steps,
+                             const char *name) {
     const char *path = train_path(name);
     leat_metrics metrics;
-    assert_ok(leat_metrics_open(&metrics, names, path, -1, err));
+    assert_ok(leat_metrics_open(&metrics, names, measures, path, -1, err));
     for (int64_t number = 0; number <= steps; number++) {
-        const leat_train_step step = step_of(names, number);
+        const leat_train_step step = step_of(names, measures, number);
         assert_ok(leat_metrics_step(&metrics, &step, 0.5, err));
         if (number == steps) assert_ok(leat_metrics_epoch(&metrics, 0, &step, 1, err));
     }
@@ -60,7 +78,8 @@ static const char *write_run(const leat_value *names, int64_t steps, const char 
 
 static void values_by_name(void **state) {
     const double numbers[] = {7, 8};
-    const leat_train_step step = {.names = two, .values = {7, 8}};
+    const leat_train_step step = {
+        .names = two, .values = {7, 8}, .measures = measured, .measured = {0.5, 9}};
     (void)state;
     assert_int_equal(leat_value_count(NULL), 0);
     assert_int_equal(leat_value_count(none), 0);
@@ -70,24 +89,27 @@ static void values_by_name(void **state) {
     assert_true(isnan(leat_value_get(none, numbers, "kl")));
     assert_true(isnan(leat_value_get(NULL, numbers, "kl")));
     assert_true(leat_train_step_value(&step, "link_loss") == 7);
+    assert_true(leat_train_step_value(&step, "m1") == 9);
     assert_true(isnan(leat_train_step_value(&step, "loss_g")));
+    assert_int_equal(leat_value_count(measured), LEAT_MEASURES_MAX);
 }
 
 static void lines_have_the_names_of_the_model(void **state) {
     static const struct {
-        const leat_value *names;
+        const leat_value *names, *measures;
         const char *text;
     } cases[] = {
-        {none, "{\"step\":0}\n{\"step\":1,\"rate\":0.5,\"seconds\":0.125}\n"},
-        {two, "{\"step\":0}\n{\"step\":1,\"link_loss\":0.3333333333333333,"
-              "\"kl\":-99.66666666666667,\"rate\":0.5,\"seconds\":0.125}\n"},
+        {none, none, "{\"step\":0}\n{\"step\":1,\"rate\":0.5,\"seconds\":0.125}\n"},
+        {two, other,
+         "{\"step\":0,\"accuracy\":0.0,\"kl\":100.0}\n{\"step\":1,\"link_loss\":0.3333333333333333,"
+         "\"kl\":-99.66666666666667,\"rate\":0.5,\"seconds\":0.125}\n"},
     };
     (void)state;
     for (int i = 0; i < 2; i++) {
         char name[32];
         int64_t size;
         snprintf(name, sizeof name, "text-%d.jsonl", i);
-        char *text = train_read(write_run(cases[i].names, 1, name), &size);
+        char *text = train_read(write_run(cases[i].names, cases[i].measures, 1, name), &size);
         assert_non_null(strstr(text, "{\"epoch\":0"));
         *strstr(text, "{\"epoch\":0") = 0;
         assert_string_equal(text, cases[i].text);
@@ -99,7 +121,12 @@ static void check(const leat_run_metrics *found, const leat_value *names, int64_
     assert_ptr_equal(found->names, names);
     assert_int_equal(found->last_step, steps);
     assert_int_equal(found->point_count, steps);
-    assert_int_equal(found->measurement_count, 0);
+    assert_int_equal(found->measurement_count, steps / 2 + 1);
+    for (int64_t i = 0; i <= steps / 2; i++) {
+        assert_int_equal(found->measurements[i].step, 2 * i);
+        for (int k = 0; k < leat_value_count(measured); k++)
+            assert_true(found->measurements[i].values[k] == value_of(2 * i, -k));
+    }
     for (int64_t i = 0; i < steps; i++) {
         const leat_run_point *point = &found->points[i];
         assert_int_equal(point->step, i + 1);
@@ -118,12 +145,12 @@ static void what_is_written_is_read(void **state) {
         char name[32];
         leat_run_metrics *found;
         snprintf(name, sizeof name, "read-%d.jsonl", i);
-        const char *path = write_run(lists[i], 9, name);
-        assert_ok(leat_metrics_read(&found, lists[i], path, 10, err));
+        const char *path = write_run(lists[i], measured, 9, name);
+        assert_ok(leat_metrics_read(&found, lists[i], measured, path, 10, err));
         check(found, lists[i], 9);
         leat_run_metrics_destroy(found);
         /* a point is the mean of steps that follow each other: 1 .. 4, 5 .. 8, 9 */
-        assert_ok(leat_metrics_read(&found, lists[i], path, 4, err));
+        assert_ok(leat_metrics_read(&found, lists[i], measured, path, 4, err));
         assert_int_equal(found->point_count, 3);
         assert_int_equal(found->points[0].step, 4);
         for (int k = 0; k < leat_value_count(lists[i]); k++) {
@@ -135,38 +162,43 @@ static void what_is_written_is_read(void **state) {
 }
 
 static void names_that_one_side_alone_has(void **state) {
-    const char *path = write_run(two, 3, "sides.jsonl");
+    const char *path = write_run(two, measured, 3, "sides.jsonl");
     leat_run_metrics *found;
     (void)state;
-    assert_ok(leat_metrics_read(&found, other, path, 10, err));
+    assert_ok(leat_metrics_read(&found, other, none, path, 10, err));
     assert_int_equal(found->point_count, 3);
+    assert_int_equal(found->measurement_count, 0);
     for (int i = 0; i < 3; i++) {
         assert_true(isnan(found->points[i].values[0])); /* accuracy: no line has it */
         assert_true(found->points[i].values[1] == value_of(i + 1, 1));
     }
     leat_run_metrics_destroy(found);
-    assert_ok(leat_metrics_read(&found, none, path, 10, err));
+    assert_ok(leat_metrics_read(&found, none, none, path, 10, err));
     assert_int_equal(found->point_count, 3);
     assert_true(found->points[2].seconds == 0.375);
     leat_run_metrics_destroy(found);
 }
 
-/* The lines of a step, and what its models add between "step" and "rate". */
+/* The keys of a line are all different, and a figure has an axis. */
 static void a_model_has_names_of_its_own(void **state) {
-    static const char *const taken[] = {"step",        "rate",   "seconds",          "state",
-                                        "epoch",       "score",  "deviation",        "spread",
-                                        "spread_data", "images", "memory_peak_bytes"};
-    const leat_value *values = leat_model_values();
-    const int count = leat_value_count(values);
+    static const char *const taken[] = {"step",  "rate",   "seconds",          "state",
+                                        "epoch", "images", "memory_peak_bytes"};
+    const leat_value *const lists[] = {leat_model_values(), leat_sampling_measures()};
+    const char *names[sizeof taken / sizeof *taken + LEAT_STEP_VALUES_MAX + LEAT_MEASURES_MAX];
+    int count = 0;
     (void)state;
-    assert_in_range(count, 1, LEAT_STEP_VALUES_MAX);
-    for (int i = 0; i < count; i++) {
-        assert_non_null(values[i].label);
-        assert_true((values[i].figure == NULL) == (values[i].axis == NULL));
-        for (int k = 0; k < i; k++) assert_string_not_equal(values[i].name, values[k].name);
-        for (size_t k = 0; k < sizeof taken / sizeof *taken; k++)
-            assert_string_not_equal(values[i].name, taken[k]);
+    for (size_t i = 0; i < sizeof taken / sizeof *taken; i++) names[count++] = taken[i];
+    for (int i = 0; i < 2; i++) {
+        assert_in_range(leat_value_count(lists[i]), 1,
+                        i == 0 ? LEAT_STEP_VALUES_MAX : LEAT_MEASURES_MAX);
+        for (const leat_value *of = lists[i]; of->name != NULL; of++) {
+            assert_non_null(of->label);
+            assert_true((of->figure == NULL) == (of->axis == NULL));
+            names[count++] = of->name;
+        }
     }
+    for (int i = 0; i < count; i++)
+        for (int k = 0; k < i; k++) assert_string_not_equal(names[i], names[k]);
 }
 
 int main(void) {

@@ -6,6 +6,7 @@
 
 #include "base/mem.h"
 #include "train/metrics.h"
+#include "train/sampling.h"
 #include "train/spread.h"
 #include "train_support.h"
 
@@ -136,11 +137,12 @@ static leat_train_step step_of(int64_t number) {
     step.names = leat_model_values();
     step.values[0] = number > 150 && number < 420 ? 1e-5 / 3 : 0.3;
     step.values[1] = step.values[0] / 7;
-    step.score = step.deviation = step.spread = step.spread_data = NAN;
+    step.measures = leat_sampling_measures();
+    for (int i = 0; i < LEAT_MEASURES_MAX; i++) step.measured[i] = NAN;
     if (number % STEPS_A_GRID != 0) return step;
-    step.spread = number < 320 ? 0.3 : 0.02 + 1e-5 * (double)(number % 7);
-    step.spread_data = 0.37;
-    step.deviation = 0.2;
+    step.measured[LEAT_MEASURE_SPREAD] = number < 320 ? 0.3 : 0.02 + 1e-5 * (double)(number % 7);
+    step.measured[LEAT_MEASURE_SPREAD_DATA] = 0.37;
+    step.measured[LEAT_MEASURE_DEVIATION] = 0.2;
     return step;
 }
 
@@ -152,11 +154,17 @@ static void write_lines(leat_metrics *metrics, int64_t first, int64_t last) {
     }
 }
 
+static leat_code open_lines(leat_metrics *metrics, const char *path, int64_t step,
+                            leat_error *why) {
+    return leat_metrics_open(metrics, leat_model_values(), leat_sampling_measures(), path, step,
+                             why);
+}
+
 static void interrupted_runs_warn_at_the_same_steps(void **state) {
     const char *path = train_path("lines.jsonl");
     leat_metrics metrics;
     (void)state;
-    assert_ok(leat_metrics_open(&metrics, leat_model_values(), path, -1, err));
+    assert_ok(open_lines(&metrics, path, -1, err));
     write_lines(&metrics, 0, STEPS);
     const leat_watch whole = metrics.watch;
     leat_metrics_close(&metrics);
@@ -165,9 +173,10 @@ static void interrupted_runs_warn_at_the_same_steps(void **state) {
     assert_int_equal(whole.warnings[LEAT_WARNING_ALIKE].step, 400);
     /* as if it had been interrupted after each of these steps, and had gone on from each */
     for (int64_t kept = STEPS; kept >= 0; kept -= 37) {
-        assert_ok(leat_metrics_open(&metrics, leat_model_values(), path, kept, err));
+        assert_ok(open_lines(&metrics, path, kept, err));
         const leat_train_step last = step_of(kept);
-        assert_true(metrics.spread == last.spread || isnan(last.spread));
+        const double spread = last.measured[LEAT_MEASURE_SPREAD];
+        assert_true(metrics.measured[LEAT_MEASURE_SPREAD] == spread || isnan(spread));
         write_lines(&metrics, kept + 1, STEPS);
         for (int kind = 0; kind < LEAT_TRAIN_WARNINGS; kind++) {
             assert_int_equal(metrics.watch.warnings[kind].step, whole.warnings[kind].step);
@@ -186,7 +195,7 @@ static void later_lines_are_copied(void **state) {
     (void)state;
     assert_ok(leat_metrics_copy_later(path, 3, to, &any, err)); /* there is no file */
     assert_false(any);
-    assert_ok(leat_metrics_open(&metrics, leat_model_values(), path, -1, err));
+    assert_ok(open_lines(&metrics, path, -1, err));
     write_lines(&metrics, 0, 120);
     leat_metrics_close(&metrics);
     char *all = train_read(path, &sizes[0]);
@@ -197,7 +206,7 @@ static void later_lines_are_copied(void **state) {
     assert_true(any);
     assert_ok(leat_metrics_copy_later(path, 50, to, &any, err));
     assert_true(any);
-    assert_ok(leat_metrics_open(&metrics, leat_model_values(), path, 50, err));
+    assert_ok(open_lines(&metrics, path, 50, err));
     leat_metrics_close(&metrics);
     char *later = train_read(to, &sizes[1]), *kept = train_read(path, &sizes[2]);
     assert_int_equal(sizes[1] + sizes[2], sizes[0]);
