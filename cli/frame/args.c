@@ -107,10 +107,7 @@ static int unknown_option(leat_cli *cli, const char *typed, int name_size) {
 /* Stores a text for a row; one in a library's table is parsed to check that it is valid. */
 static leat_code set_row(leat_cli *cli, int index, const char *text, leat_error *err) {
     const leat_cli_row *row = &cli->options.rows[index];
-    union {
-        max_align_t align;
-        char bytes[LEAT_SETTING_STRUCT_BYTES];
-    } unused;
+    leat_setting_memory unused;
     void *target = row->table == NULL ? (void *)&cli->values[index] : (void *)&unused;
     cli->texts[index] = text;
     cli->given[index] = true;

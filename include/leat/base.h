@@ -315,6 +315,13 @@ typedef struct leat_setting_table {
 } leat_setting_table;
 
 #define LEAT_SETTING_STRUCT_BYTES 512
+/* Memory for the struct of any table. */
+typedef union leat_setting_memory {
+    char bytes[LEAT_SETTING_STRUCT_BYTES];
+    int64_t whole;
+    double real;
+    const void *address;
+} leat_setting_memory;
 
 /* The row of this name; NULL if there is none. */
 LEAT_API const leat_setting *leat_setting_find(const leat_setting_table *table, const char *name);

@@ -412,10 +412,7 @@ leat_code leat_settings_check(const leat_setting_table *table, const void *optio
 
 const char *leat_setting_default(const leat_setting_table *table, const leat_setting *setting,
                                  char text[LEAT_SETTING_BYTES]) {
-    union {
-        max_align_t align;
-        char bytes[LEAT_SETTING_STRUCT_BYTES];
-    } options;
+    leat_setting_memory options;
     if (setting->usually != NULL) return setting->usually;
     if (setting->kind == LEAT_SETTING_FLAG) return NULL;
     LEAT_ASSERT(table->size_bytes <= sizeof options);
