@@ -49,6 +49,7 @@ typedef struct leat_cli_option {
     bool required;        /* omitting it is wrong usage */
     bool may_have_second; /* INT: an integer that follows is its second value */
     leat_cli_data of;     /* wrong usage with any other data */
+    const char *heading;  /* of a group of their own in help, below the others; NULL: none */
 } leat_cli_option;
 
 /* Rows of most commands. */

@@ -86,8 +86,18 @@ static void write_options(leat_cli *cli, const leat_cli_rows *rows, leat_cli_dat
     if (heading == NULL) return;
     leat_out(cli, "%s%s:\n", data == LEAT_CLI_ANY ? "" : "\n", heading);
     for (int i = 0; i < rows->count; i++)
-        if (rows->rows[i].shown == (int)data) write_option(cli, &rows->rows[i]);
+        if (rows->rows[i].shown == (int)data && rows->rows[i].option->heading == NULL)
+            write_option(cli, &rows->rows[i]);
     if (data == LEAT_CLI_ANY) write_option(cli, &leat_cli_help_row);
+}
+
+static void write_groups(leat_cli *cli, const leat_cli_rows *rows) {
+    for (int i = 0; i < rows->count; i++) {
+        const leat_cli_option *option = rows->rows[i].option;
+        if (option->heading == NULL) continue;
+        if (i == 0 || rows->rows[i - 1].option != option) leat_out(cli, "\n%s:\n", option->heading);
+        write_option(cli, &rows->rows[i]);
+    }
 }
 
 void leat_cli_help_command(leat_cli *cli, const leat_cli_command *command) {
@@ -98,6 +108,7 @@ void leat_cli_help_command(leat_cli *cli, const leat_cli_command *command) {
     leat_cli_list(command, &rows);
     for (int data = LEAT_CLI_ANY; data < LEAT_CLI_DATA_KINDS; data++)
         write_options(cli, &rows, data);
+    write_groups(cli, &rows);
     if (leat_cli_has_sizes(&rows)) leat_out(cli, "\n%s\n", LEAT_CLI_SIZE_NOTE);
     leat_out(cli, "\nExamples:\n");
     for (const leat_cli_example *row = command->examples; row->line != NULL; row++) {
