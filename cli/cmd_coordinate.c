@@ -51,20 +51,24 @@ static int coordinate(leat_cli *cli, const char *run, leat_coordinate_options *o
 }
 
 /* A run whose folder is lost has its settings in the database, if that has it. */
-static int settings_of_database(leat_cli *cli, const char *run, leat_coordinate_options *options) {
+static int settings_of_database(leat_cli *cli, const char *run, leat_coordinate_options *options,
+                                leat_train_wanted *wanted) {
     leat_error err = {0};
     if (!leat_cli_flag(cli, "resume") || leat_run_is_at(run)) return 0;
-    const leat_code code = leat_coordinate_settings(options, run, &options->train, &err);
+    const leat_code code = leat_coordinate_settings(options, wanted->model, run, &options->train,
+                                                    &wanted->settings, &err);
     if (code == LEAT_OK || code == LEAT_ERR_NOT_FOUND) return 0;
     return leat_cli_fail(cli, &err);
 }
 
 static int run_coordinate(leat_cli *cli) {
     leat_coordinate_options options = leat_coordinate_options_default();
-    leat_train_config *config = NULL;
+    leat_train_wanted wanted;
     char host[65] = "", url[LEAT_CROWD_URL_BYTES];
     const char *run = leat_cli_argument(cli, 0);
     leat_crowd_forget_environment();
+    leat_train_wanted_begin(&wanted, leat_cli_text(cli, "model"), leat_coordinate_train_table(),
+                            &options.train);
     leat_cli_cancellable(cli);
     (void)gethostname(host, sizeof host - 1);
     int status = leat_crowd_url(cli, leat_cli_text(cli, "db"), url);
@@ -72,12 +76,10 @@ static int run_coordinate(leat_cli *cli) {
     options.who = host;
     if (leat_cli_given(cli, "name")) options.name = leat_cli_text(cli, "name");
     if (status == 0) status = leat_cli_set(cli, leat_coordinate_options_table(), &options);
-    if (status == 0) status = settings_of_database(cli, run, &options);
-    if (status == 0)
-        status = leat_train_read_options(cli, run, leat_coordinate_train_table(), &options.train,
-                                         &config);
+    if (status == 0) status = settings_of_database(cli, run, &options, &wanted);
+    if (status == 0) status = leat_train_wanted_read(&wanted, cli, run);
     if (status == 0) status = coordinate(cli, run, &options);
-    leat_train_config_destroy(config);
+    leat_train_wanted_free(&wanted);
     return status;
 }
 
@@ -108,6 +110,7 @@ static const leat_cli_option options[] = {
      .own.value = "FILE",
      .own.help = "read settings from a YAML file; command-line options take precedence"},
     {.table = leat_coordinate_train_table},
+    {.table = leat_dcgan_settings_table, .heading = "Options of the model dcgan"},
     {.table = leat_coordinate_options_table},
     {.own.name = "resume",
      .own.kind = LEAT_SETTING_FLAG,

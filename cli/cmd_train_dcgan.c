@@ -88,20 +88,21 @@ static int train(leat_cli *cli, const char *data, const char *run, leat_train_op
 
 static int run_train_dcgan(leat_cli *cli) {
     leat_train_options options = leat_train_options_default();
-    leat_train_config *config = NULL;
+    leat_train_wanted wanted;
     const char *data = leat_cli_argument(cli, 0), *run = leat_cli_text(cli, "output");
+    leat_train_wanted_begin(&wanted, "dcgan", leat_train_options_table(), &options);
     if (leat_cli_given(cli, "rewind")) {
         if (!leat_cli_flag(cli, "resume"))
             return leat_cli_usage(cli, "--rewind takes a run back that is resumed: add --resume");
         options.rewind = leat_cli_int(cli, "rewind");
     }
     if (!leat_cli_flag(cli, "dry-run")) leat_cli_cancellable(cli);
-    int status = leat_train_read_options(cli, run, leat_train_options_table(), &options, &config);
+    int status = leat_train_wanted_read(&wanted, cli, run);
     if (status == 0 && leat_cli_flag(cli, "dry-run")) status = show_bill(cli, data, &options);
     else if (status == 0 && run == NULL)
         status = leat_cli_usage(cli, "-o RUN is missing: the folder of the run");
     else if (status == 0) status = train(cli, data, run, &options);
-    leat_train_config_destroy(config);
+    leat_train_wanted_free(&wanted);
     return status;
 }
 
@@ -117,6 +118,7 @@ static const leat_cli_option options[] = {
      .own.help = "read settings from a YAML file, such as RUN/config.yaml; command-line options "
                  "take precedence"},
     {.table = leat_train_options_table},
+    {.table = leat_dcgan_settings_table, .heading = "Options of the model"},
     {.own.name = "resume",
      .own.kind = LEAT_SETTING_FLAG,
      .own.help = "continue an interrupted run, or with more --steps a finished one, from its last "

@@ -65,7 +65,9 @@ int main(int argc, char **argv) {
     }
     signal(SIGINT, on_interrupt);
     leat_train_options options = leat_train_options_default();
-    options.width = 16; /* a quarter of the usual channels: fast on a laptop */
+    leat_dcgan_settings settings = leat_dcgan_settings_default();
+    settings.width = 16; /* a quarter of the usual channels: fast on a laptop */
+    options.settings = &settings;
     options.steps = steps;
     options.resume = leat_run_is_at(argv[2]);
     options.progress = proceed;

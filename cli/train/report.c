@@ -280,10 +280,9 @@ static void put_row(leat_textbuf *out, const char *name, const char *value) {
 static void put_settings(leat_textbuf *out, const run_report *report) {
     const leat_run_facts *facts = &report->facts;
     leat_textbuf_put(out, "<h2>Settings</h2>\n<div class=\"panel scroll\"><table>\n");
-    for (const leat_setting *row = leat_train_options_table()->rows; row->name != NULL; row++) {
-        const char *value = leat_run_setting(report->run, row->name);
-        if (value != NULL) put_row(out, row->name, value);
-    }
+    const char *name, *value;
+    for (int i = 0; leat_run_setting_at(report->run, i, &name, &value); i++)
+        put_row(out, name, value);
     put_row(out, "model", facts->model);
     put_row(out, "data set (fingerprint)", facts->data);
     put_row(out, "kernel class", facts->kernel_class);

@@ -46,10 +46,20 @@ typedef struct leat_train_view {
 bool leat_train_view_progress(void *user, const leat_progress *progress);
 void leat_train_view_stepped(void *user, const leat_train_step *step);
 
-/* Reads the options of a run, which are in `table`, into *options: over what is there come the
- * settings of the folder with --resume, then --config, then the command line. Returns 0, or the
- * exit status after reporting an error; *config owns the texts. */
-int leat_train_read_options(leat_cli *cli, const char *run, const leat_setting_table *table,
-                            leat_train_options *options, leat_train_config **config);
+/* A model, and memory for the options of a run of it: what the command line is read into. */
+typedef struct leat_train_wanted {
+    const char *model;
+    const leat_setting_table *table; /* of the options that every run has */
+    leat_train_options *options;
+    leat_setting_memory settings; /* of the model, options->settings */
+    leat_train_config *config;    /* owns texts of the options; leat_train_wanted_free */
+} leat_train_wanted;
+/* Sets the model's defaults. What there is no model for is refused by who trains it. */
+void leat_train_wanted_begin(leat_train_wanted *wanted, const char *model,
+                             const leat_setting_table *table, leat_train_options *options);
+/* Reads the options: over what is there come the settings of the folder with --resume, then
+ * --config, then the command line. Returns 0, or the exit status after reporting an error. */
+int leat_train_wanted_read(leat_train_wanted *wanted, leat_cli *cli, const char *run);
+void leat_train_wanted_free(leat_train_wanted *wanted);
 
 #endif

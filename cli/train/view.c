@@ -80,46 +80,80 @@ static void note_lines(leat_cli *cli, char *text) {
     }
 }
 
-/* A run that is resumed has its settings already; texts among them are none. */
-static leat_code take_settings(const char *path, leat_train_options *options, leat_error *err) {
-    leat_run *run = NULL;
-    leat_code code = leat_run_open(&run, path, err);
-    const leat_setting *row = leat_train_options_table()->rows;
-    for (; code == LEAT_OK && row->name != NULL; row++) {
+/* The settings of a table that a run has. */
+static leat_code take_table(const leat_run *run, const leat_setting_table *table, void *options,
+                            leat_error *err) {
+    leat_code code = LEAT_OK;
+    for (const leat_setting *row = table->rows; code == LEAT_OK && row->name != NULL; row++) {
         const char *value = leat_run_setting(run, row->name);
         if (value != NULL) code = leat_setting_set(row, options, value, err);
     }
+    return code;
+}
+
+/* A run that is resumed has its settings already; texts among them are none. */
+static leat_code take_settings(leat_train_wanted *wanted, const leat_setting_table *own,
+                               const char *path, leat_error *err) {
+    leat_run *run = NULL;
+    leat_code code = leat_run_open(&run, path, err);
+    if (code == LEAT_OK) code = take_table(run, wanted->table, wanted->options, err);
+    if (code == LEAT_OK) code = take_table(run, own, &wanted->settings, err);
     leat_run_close(run);
     return code;
 }
 
-int leat_train_read_options(leat_cli *cli, const char *run, const leat_setting_table *table,
-                            leat_train_options *options, leat_train_config **config) {
-    const char *path = leat_cli_text(cli, "config");
+void leat_train_wanted_begin(leat_train_wanted *wanted, const char *model,
+                             const leat_setting_table *table, leat_train_options *options) {
+    const leat_setting_table *own = leat_train_settings_table(model);
+    *wanted = (leat_train_wanted){.model = model, .table = table, .options = options};
+    if (own == NULL) return;
+    own->set_defaults(&wanted->settings);
+    options->settings = &wanted->settings;
+}
+
+void leat_train_wanted_free(leat_train_wanted *wanted) {
+    leat_train_config_destroy(wanted->config);
+    wanted->config = NULL;
+}
+
+/* --config, over what is there. */
+static int read_config(leat_train_wanted *wanted, leat_cli *cli, const char *path) {
+    leat_train_options *options = wanted->options;
+    const int64_t steps = options->steps, epochs = options->epochs; /* of the run */
     char notes[4096] = "";
+    leat_error err = {0};
+    options->steps = options->epochs = 0;
+    if (leat_train_config_load(&wanted->config, path, wanted->model, options, &wanted->settings,
+                               notes, sizeof notes, &err) != LEAT_OK) {
+        leat_cli_fail(cli, &err);
+        return 2;
+    }
+    note_lines(cli, notes);
+    if (options->steps == 0 && options->epochs == 0) { /* the file has no end */
+        options->steps = steps;
+        options->epochs = epochs;
+    }
+    return 0;
+}
+
+int leat_train_wanted_read(leat_train_wanted *wanted, leat_cli *cli, const char *run) {
+    const leat_setting_table *own = leat_train_settings_table(wanted->model);
+    const char *path = leat_cli_text(cli, "config");
+    leat_train_options *options = wanted->options;
     leat_error err = {0};
     options->resume = leat_cli_flag(cli, "resume");
     options->export_replace = leat_cli_flag(cli, "replace");
+    if (own == NULL) return 0;
     if (options->resume && run != NULL && leat_run_is_at(run) &&
-        take_settings(run, options, &err) != LEAT_OK)
+        take_settings(wanted, own, run, &err) != LEAT_OK)
         return leat_cli_fail(cli, &err);
-    const int64_t steps = options->steps, epochs = options->epochs; /* of the run */
-    if (path != NULL) {
-        options->steps = options->epochs = 0;
-        if (leat_train_config_load(config, path, options, notes, sizeof notes, &err) != LEAT_OK) {
-            leat_cli_fail(cli, &err);
-            return 2;
-        }
-        note_lines(cli, notes);
-        if (options->steps == 0 && options->epochs == 0) { /* the file has no end */
-            options->steps = steps;
-            options->epochs = epochs;
-        }
-    }
+    int status = path == NULL ? 0 : read_config(wanted, cli, path);
+    if (status != 0) return status;
     /* an end on the command line replaces the one in the file */
     if (leat_cli_given(cli, "steps")) options->epochs = 0;
     if (leat_cli_given(cli, "epochs")) options->steps = 0;
-    const int status = leat_cli_set(cli, table, options);
+    status = leat_cli_set(cli, wanted->table, options);
+    if (status == 0) status = leat_cli_set(cli, own, &wanted->settings);
     if (status == 0 && options->resume && run != NULL && !leat_run_is_at(run) &&
         options->steps == 0 && options->epochs == 0)
         return leat_cli_usage(cli, "\"%.300s\" holds no run to resume", run);

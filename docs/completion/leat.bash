@@ -198,23 +198,17 @@ _leat() {
     --threads) values=number ;;
     esac ;;
   'train dcgan')
-    options='--help --output --config --steps --epochs --width --latent --schedule --units --unit-size --micro-batch --codec-up --codec-down --learning-rate --beta1 --beta2 --seed --checkpoint-every --checkpoint-minutes --keep --sample-every --threads --memory --kernels --init --export --resume --rewind --dry-run --replace --json --quiet'
+    options='--help --output --config --steps --epochs --units --unit-size --micro-batch --codec-up --codec-down --seed --checkpoint-every --checkpoint-minutes --keep --sample-every --threads --memory --kernels --init --export --width --latent --schedule --learning-rate --beta1 --beta2 --resume --rewind --dry-run --replace --json --quiet'
     case $before in
     -o | --output) values=file ;;
     --config) values=file ;;
     --steps) values=number ;;
     --epochs) values=number ;;
-    --width) values=number ;;
-    --latent) values=number ;;
-    --schedule) values='simultaneous alternating' ;;
     --units) values=number ;;
     --unit-size) values=number ;;
     --micro-batch) values=number ;;
     --codec-up) values='f32 bf16 int8' ;;
     --codec-down) values='f32 bf16' ;;
-    --learning-rate) values=number ;;
-    --beta1) values=number ;;
-    --beta2) values=number ;;
     --seed) values=number ;;
     --checkpoint-every) values=number ;;
     --checkpoint-minutes) values=number ;;
@@ -225,6 +219,12 @@ _leat() {
     --kernels) values='scalar avx2 avx512 neon' ;;
     --init) values=file ;;
     --export) values=file ;;
+    --width) values=number ;;
+    --latent) values=number ;;
+    --schedule) values='simultaneous alternating' ;;
+    --learning-rate) values=number ;;
+    --beta1) values=number ;;
+    --beta2) values=number ;;
     --rewind) values=number ;;
     esac ;;
   'sample'\ *)
@@ -248,7 +248,7 @@ _leat() {
     -o | --output) values=file ;;
     esac ;;
   'coordinate'\ *)
-    options='--help --db --data --model --name --config --steps --epochs --width --latent --schedule --units --unit-size --micro-batch --codec-up --codec-down --learning-rate --beta1 --beta2 --seed --checkpoint-every --checkpoint-minutes --keep --sample-every --threads --memory --kernels --init --export --lease-ms --renew-ms --silent-ms --hold-ms --poll-ms --state-ms --part-bytes --data-note --serve-data --resume --replace --json --quiet'
+    options='--help --db --data --model --name --config --steps --epochs --units --unit-size --micro-batch --codec-up --codec-down --seed --checkpoint-every --checkpoint-minutes --keep --sample-every --threads --memory --kernels --init --export --width --latent --schedule --learning-rate --beta1 --beta2 --lease-ms --renew-ms --silent-ms --hold-ms --poll-ms --state-ms --part-bytes --data-note --serve-data --resume --replace --json --quiet'
     case $before in
     --db) values='local' ;;
     --data) values=file ;;
@@ -257,17 +257,11 @@ _leat() {
     --config) values=file ;;
     --steps) values=number ;;
     --epochs) values=number ;;
-    --width) values=number ;;
-    --latent) values=number ;;
-    --schedule) values='simultaneous alternating' ;;
     --units) values=number ;;
     --unit-size) values=number ;;
     --micro-batch) values=number ;;
     --codec-up) values='f32 bf16 int8' ;;
     --codec-down) values='f32 bf16' ;;
-    --learning-rate) values=number ;;
-    --beta1) values=number ;;
-    --beta2) values=number ;;
     --seed) values=number ;;
     --checkpoint-every) values=number ;;
     --checkpoint-minutes) values=number ;;
@@ -278,6 +272,12 @@ _leat() {
     --kernels) values='scalar avx2 avx512 neon' ;;
     --init) values=file ;;
     --export) values=file ;;
+    --width) values=number ;;
+    --latent) values=number ;;
+    --schedule) values='simultaneous alternating' ;;
+    --learning-rate) values=number ;;
+    --beta1) values=number ;;
+    --beta2) values=number ;;
     --lease-ms) values=number ;;
     --renew-ms) values=number ;;
     --silent-ms) values=number ;;

@@ -273,17 +273,11 @@ _leat() {
       '--config[read settings from a YAML file, such as RUN/config.yaml; command-line options take precedence]:config:_files' \
       '--steps[steps to train, counted from the beginning of the run]:steps:' \
       '--epochs[train for E epochs: ceil(E x images / images per step) steps]:epochs:' \
-      '--width[channels of the layer at 32 x 32; deeper layers have 2, 4 and 8 times as many]:width:' \
-      '--latent[size of a latent vector]:latent:' \
-      '--schedule[simultaneous: both networks step at the same weights, as in distributed training; alternating: D steps first, G against the new D]:schedule:(simultaneous alternating)' \
       '--units[units per step; in distributed training at most that many machines compute at once]:units:' \
       '--unit-size[images per unit, a multiple of --micro-batch]:unit-size:' \
       '--micro-batch[images that are normalised together; multiples of 16 are fastest]:micro-batch:' \
       '--codec-up[how gradients are rounded before they are added, as in distributed training]:codec-up:(f32 bf16 int8)' \
       '--codec-down[how weights are rounded before units are computed from them, as in distributed training]:codec-down:(f32 bf16)' \
-      '--learning-rate[step size of Adam, for both networks]:learning-rate:' \
-      '--beta1[decay rate of Adam'\''s first moment]:beta1:' \
-      '--beta2[decay rate of Adam'\''s second moment]:beta2:' \
       '--seed[seed of the initial weights, the order of images, and the latent vectors]:seed:' \
       '--checkpoint-every[steps between checkpoints; 0: only by time; the last step is always saved]:checkpoint-every:' \
       '--checkpoint-minutes[maximum minutes between checkpoints; 0: only by steps]:checkpoint-minutes:' \
@@ -294,6 +288,12 @@ _leat() {
       '--kernels[kernels to compute with; all give the same bits]:kernels:(scalar avx2 avx512 neon)' \
       '--init[begin with the weights of a run, an export or a safetensors file]:init:_files' \
       '--export[keep the newest checkpoint in DIR as leat export writes it]:export:_files' \
+      '--width[channels of the layer at 32 x 32; deeper layers have 2, 4 and 8 times as many]:width:' \
+      '--latent[size of a latent vector]:latent:' \
+      '--schedule[simultaneous: both networks step at the same weights, as in distributed training; alternating: D steps first, G against the new D]:schedule:(simultaneous alternating)' \
+      '--learning-rate[step size of Adam, for both networks]:learning-rate:' \
+      '--beta1[decay rate of Adam'\''s first moment]:beta1:' \
+      '--beta2[decay rate of Adam'\''s second moment]:beta2:' \
       '--resume[continue an interrupted run, or with more --steps a finished one, from its last checkpoint and with its settings]' \
       '--rewind[with --resume: continue from the checkpoint of this step, and move what is later to RUN/rewound-STEP]:rewind:' \
       '--dry-run[print parameters, memory, steps and the estimated time, and write nothing]' \
@@ -341,17 +341,11 @@ _leat() {
       '--config[read settings from a YAML file; command-line options take precedence]:config:_files' \
       '--steps[steps to train, counted from the beginning of the run]:steps:' \
       '--epochs[train for E epochs: ceil(E x images / images per step) steps]:epochs:' \
-      '--width[channels of the layer at 32 x 32; deeper layers have 2, 4 and 8 times as many]:width:' \
-      '--latent[size of a latent vector]:latent:' \
-      '--schedule[simultaneous: both networks step at the same weights, as in distributed training; alternating: D steps first, G against the new D]:schedule:(simultaneous alternating)' \
       '--units[units per step; in distributed training at most that many machines compute at once]:units:' \
       '--unit-size[images per unit, a multiple of --micro-batch]:unit-size:' \
       '--micro-batch[images that are normalised together; multiples of 16 are fastest]:micro-batch:' \
       '--codec-up[how gradients are rounded before they are added, as in distributed training]:codec-up:(f32 bf16 int8)' \
       '--codec-down[how weights are rounded before units are computed from them, as in distributed training]:codec-down:(f32 bf16)' \
-      '--learning-rate[step size of Adam, for both networks]:learning-rate:' \
-      '--beta1[decay rate of Adam'\''s first moment]:beta1:' \
-      '--beta2[decay rate of Adam'\''s second moment]:beta2:' \
       '--seed[seed of the initial weights, the order of images, and the latent vectors]:seed:' \
       '--checkpoint-every[steps between checkpoints; 0: only by time; the last step is always saved]:checkpoint-every:' \
       '--checkpoint-minutes[maximum minutes between checkpoints; 0: only by steps]:checkpoint-minutes:' \
@@ -362,6 +356,12 @@ _leat() {
       '--kernels[kernels to compute with; all give the same bits]:kernels:(scalar avx2 avx512 neon)' \
       '--init[begin with the weights of a run, an export or a safetensors file]:init:_files' \
       '--export[keep the newest checkpoint in DIR as leat export writes it]:export:_files' \
+      '--width[channels of the layer at 32 x 32; deeper layers have 2, 4 and 8 times as many]:width:' \
+      '--latent[size of a latent vector]:latent:' \
+      '--schedule[simultaneous: both networks step at the same weights, as in distributed training; alternating: D steps first, G against the new D]:schedule:(simultaneous alternating)' \
+      '--learning-rate[step size of Adam, for both networks]:learning-rate:' \
+      '--beta1[decay rate of Adam'\''s first moment]:beta1:' \
+      '--beta2[decay rate of Adam'\''s second moment]:beta2:' \
       '--lease-ms[milliseconds that a unit is reserved for a machine, from its last sign of life]:lease-ms:' \
       '--renew-ms[milliseconds between two signs of life of a worker]:renew-ms:' \
       '--silent-ms[milliseconds without a sign of life after which another machine gets a copy of the unit]:silent-ms:' \

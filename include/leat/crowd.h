@@ -38,7 +38,8 @@ typedef struct leat_coordinate_options {
                             * of the folder */
     const char *who;       /* this coordinator, for those who wait for it; at most 64 characters */
     const char *data_note; /* tells a machine without the data where it is; NULL: nothing */
-    leat_train_options train; /* schedule simultaneous; with resume: continues what is found */
+    leat_train_options train; /* of one pass a step, as a DCGAN's schedule simultaneous; with
+                               * resume: continues what is found */
     /* The run's times, the same for all who work on it. */
     int64_t lease_ms;   /* a unit is somebody's for so long */
     int64_t renew_ms;   /* between two signs of life of a worker */
@@ -62,13 +63,14 @@ LEAT_API leat_coordinate_options leat_coordinate_options_default(void);
 LEAT_API const leat_setting_table *leat_coordinate_options_table(void);
 /* The settings of leat_train_options_table, with the defaults of a run by many machines. */
 LEAT_API const leat_setting_table *leat_coordinate_train_table(void);
-/* Sets *train to the settings of a run that the database has, for a coordinator whose folder is
- * lost; options: url and name. LEAT_ERR_NOT_FOUND: it has no such run. LEAT_ERR_UNSUPPORTED: the
+/* Sets *train, and `settings` of the model (as leat_train_config_load), to those of a run that the
+ * database has, for a coordinator whose folder is lost; options: url and name. LEAT_ERR_NOT_FOUND:
+ * it has no such run; LEAT_ERR_OPTION also: the run is of another model. LEAT_ERR_UNSUPPORTED: the
  * schema is another version's. */
 LEAT_API LEAT_MUST_CHECK leat_code leat_coordinate_settings(const leat_coordinate_options *options,
-                                                            const char *run,
+                                                            const char *model, const char *run,
                                                             leat_train_options *train,
-                                                            leat_error *err);
+                                                            void *settings, leat_error *err);
 
 typedef struct leat_coordinate_result {
     leat_train_result train;

@@ -187,19 +187,24 @@ LEAT_API LEAT_MUST_CHECK leat_code leat_dcgan_step(leat_dcgan *dcgan, leat_dcgan
                                                    float *parameters, float *first, float *second,
                                                    leat_error *err);
 
-/* When D and G take their steps in training: at the same weights, or D first and G through the new
+/* When G and D take their steps in training: at the same weights, or D first and G through the new
  * D, with the same latent vectors. */
 typedef enum leat_dcgan_schedule {
     LEAT_DCGAN_SIMULTANEOUS,
     LEAT_DCGAN_ALTERNATING
 } leat_dcgan_schedule;
 
-/* What a run that trains a DCGAN (leat/train.h) has beyond the options of every run. */
+/* What a run that trains a DCGAN (leat/train.h) has beyond the options of every run. The table
+ * below has the range of each value. */
 typedef struct leat_dcgan_settings {
     int32_t width, latent; /* as in leat_dcgan_options */
     leat_dcgan_schedule schedule;
     double learning_rate, beta1, beta2; /* of Adam, for both networks */
 } leat_dcgan_settings;
+/* Width 64, latent size 100, simultaneous, 2e-4, 0.5 and 0.999. */
+LEAT_API leat_dcgan_settings leat_dcgan_settings_default(void);
+/* "width", "latent", "schedule", "learning-rate", "beta1", "beta2". */
+LEAT_API const leat_setting_table *leat_dcgan_settings_table(void);
 
 /* Latent vectors first .. first + count - 1 of a purpose: [count][latent], normal numbers. A vector
  * is a function of (purpose, seed, its number). In training, the number is the position of the

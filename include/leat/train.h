@@ -3,10 +3,10 @@
  * export, import. docs/dcgan.md describes the model and the run folder.
  *
  * The weights after a step are a pure function of the data set, the settings that affect the
- * weights (those not marked neutral in leat_train_options_table), the seed and the step: not of
- * threads, memory, interruptions, or the machine. A step consists of `units` units of `unit_size`
- * images, each computed from the same weights and added in order; training over many machines
- * computes the same units.
+ * weights (those not marked neutral in leat_train_options_table and leat_train_settings_table), the
+ * seed and the step: not of threads, memory, interruptions, or the machine. A step consists of
+ * `units` units of `unit_size` images, each computed from the same weights and added in order;
+ * training over many machines computes the same units.
  */
 #ifndef LEAT_TRAIN_H
 #define LEAT_TRAIN_H
@@ -19,13 +19,6 @@ extern "C" {
 #endif
 
 /* ---- Options ------------------------------------------------------------------------------ */
-
-/* When D and G take their steps: at the same weights, or D first and G through the new D, with the
- * same latent vectors. */
-typedef enum leat_train_schedule {
-    LEAT_SCHEDULE_SIMULTANEOUS,
-    LEAT_SCHEDULE_ALTERNATING
-} leat_train_schedule;
 
 /* How numbers are written when they travel between machines; every run rounds them in this way, so
  * that one machine computes what many do. int8: a scale for each 256 values; stochastic rounding,
@@ -90,15 +83,14 @@ typedef struct leat_train_step {
 /* The value or measurement of that name, such as "loss_g"; NaN: there is none. */
 LEAT_API double leat_train_step_value(const leat_train_step *step, const char *name);
 
-/* The table below has the range of each value. Texts are not copied, and must outlive the call. */
+/* What every run has, and the settings of its model. The tables below have the range of each value.
+ * Texts and settings are not copied, and must outlive the call. */
 typedef struct leat_train_options {
     /* What determines the weights. */
-    int32_t width, latent; /* as in leat_dcgan_options */
-    leat_train_schedule schedule;
+    const void *settings; /* of the model: for "dcgan" a leat_dcgan_settings; NULL: its defaults */
     int64_t units, unit_size; /* of a step; images of a unit, a multiple of micro_batch */
     int32_t micro_batch;
     leat_codec codec_up, codec_down; /* of gradients; of weights (not int8) */
-    double learning_rate, beta1, beta2;
     uint64_t seed;
     /* Where the run ends: one of the two, the other 0. */
     int64_t steps, epochs;
@@ -122,23 +114,30 @@ typedef struct leat_train_options {
     void *user; /* of both */
 } leat_train_options;
 
-/* Width 64, one unit of one micro-batch of 64, f32, 2e-4, 0.5 and 0.999, seed 0; no end yet; a
- * checkpoint each 100 steps and 10 minutes, of which 3 are kept, samples each 100 steps; all
- * processors. */
+/* The model's defaults, one unit of one micro-batch of 64, f32, seed 0; no end yet; a checkpoint
+ * each 100 steps and 10 minutes, of which 3 are kept, samples each 100 steps; all processors. */
 LEAT_API leat_train_options leat_train_options_default(void);
-/* The options by name: "width", "learning-rate", ...; neutral ones do not affect the weights. */
+/* The options of every run by name: "steps", "units", ...; neutral ones do not affect the weights.
+ */
 LEAT_API const leat_setting_table *leat_train_options_table(void);
+/* The settings of a model by name, such as leat_dcgan_settings_table for "dcgan"; NULL: there is no
+ * such model. No name is in both tables. */
+LEAT_API const leat_setting_table *leat_train_settings_table(const char *model);
 /*
- * Sets options from a YAML file of "name: value" lines; an unknown name is an error that
- * suggests the nearest one. The sections of the config.yaml of GANNs-with-friends are read as well
- * (docs/dcgan.md lists them). `notes` receives a line for each value that is interpreted
- * differently or not used, "" if there is none; at most notes_bytes are written. String options
- * point into *owner and are valid until it is destroyed.
+ * Sets options, and `settings` of the model, from a YAML file of "name: value" lines; an unknown
+ * name is an error that suggests the nearest one. `settings` is the struct of the model's table
+ * (leat_setting_memory holds any), set by the caller, and options->settings then points to it. What
+ * a model reads of other programs' files is read as well: for a DCGAN the sections of the
+ * config.yaml of GANNs-with-friends (docs/dcgan.md lists them). `notes` receives a line for each
+ * value that is interpreted differently or not used, "" if there is none; at most notes_bytes are
+ * written. String options point into *owner and are valid until it is destroyed. After a failure
+ * options and settings are unchanged.
  */
 typedef struct leat_train_config leat_train_config;
 LEAT_API LEAT_MUST_CHECK leat_code leat_train_config_load(leat_train_config **owner,
-                                                          const char *path,
-                                                          leat_train_options *options, char *notes,
+                                                          const char *path, const char *model,
+                                                          leat_train_options *options,
+                                                          void *settings, char *notes,
                                                           size_t notes_bytes, leat_error *err);
 LEAT_API void leat_train_config_destroy(leat_train_config *config);
 
@@ -223,7 +222,8 @@ typedef struct leat_run_facts {
     int checkpoint_count;
 } leat_run_facts;
 LEAT_API void leat_run_get_facts(const leat_run *run, leat_run_facts *facts);
-/* A setting of the run by its name in leat_train_options_table; NULL if there is none. */
+/* A setting of the run by its name, in leat_train_options_table or leat_train_settings_table; NULL
+ * if there is none. */
 LEAT_API const char *leat_run_setting(const leat_run *run, const char *name);
 /* The settings by number, from 0; false after the last. */
 LEAT_API bool leat_run_setting_at(const leat_run *run, int index, const char **name,

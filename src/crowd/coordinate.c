@@ -30,7 +30,7 @@ static leat_code create_run(leat_coordinator *self, leat_error *err) {
     const bool serves = self->serves || options->serve_data;
     leat_buf settings = {0};
     self->part_bytes = options->part_bytes;
-    leat_code code = leat_settings_write(&options->train, &settings, err);
+    leat_code code = leat_settings_write(&session->all, &settings, err);
     const leat_store_run run = {.name = self->name,
                                 .identity = identity->run,
                                 .settings = (const char *)settings.data,
@@ -305,13 +305,13 @@ static leat_code prepare(leat_coordinator *self, const char *model, const char *
     LEAT_TRY(leat_coordinator_check_place(self, run, err));
     LEAT_TRY(leat_session_begin(&self->session, model, data, &options->train, &self->result->train,
                                 err));
-    LEAT_TRY(leat_exchange_check(&options->train, err));
+    LEAT_TRY(leat_exchange_check(self->session.options, err));
     LEAT_TRY(leat_run_folder_check(run, options->train.resume, err)); /* before any waiting */
     LEAT_TRY(look_first(self, err));
     /* after it the identity is known: with --init, the run's */
     LEAT_TRY(leat_session_open(&self->session, run, err));
     LEAT_TRY(open_ledger(self, err));
-    LEAT_TRY(leat_exchange_create(&self->exchange, self->session.trainer, &options->train,
+    LEAT_TRY(leat_exchange_create(&self->exchange, self->session.trainer, self->session.options,
                                   self->session.identity.run, err));
     self->sizes = leat_exchange_get_sizes(self->exchange);
     LEAT_TRY(LEAT_NEW(&self->counted, self->session.plan.units, err));

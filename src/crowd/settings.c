@@ -58,8 +58,7 @@ static leat_code compare(const leat_coordinator *self, const leat_store_run *run
     snprintf(there.kernel_class, sizeof there.kernel_class, "%s", run->kernel_class);
     LEAT_TRY(
         leat_json_parse(run->settings, (int64_t)strlen(run->settings), "settings", &settings, err));
-    const leat_code code =
-        leat_identity_compare(here, &self->options->train, &there, settings, err);
+    const leat_code code = leat_identity_compare(here, &self->session.all, &there, settings, err);
     json_decref(settings);
     return code;
 }
@@ -130,19 +129,27 @@ leat_code leat_coordinator_check_version(const leat_coordinator *self, leat_erro
 
 /* ---- a run whose folder is lost -------------------------------------------------------------- */
 
-static leat_code read_settings(leat_pg *pg, const char *name, leat_train_options *train,
-                               leat_error *err) {
+static leat_code read_settings(leat_pg *pg, const char *name, const char *model,
+                               leat_run_options *out, leat_error *err) {
     leat_store_run run;
     leat_pg_rows *rows = NULL;
     LEAT_TRY(leat_store_find_run(pg, name, &run, &rows, err));
-    const leat_code code = leat_settings_read(run.settings, train, err);
+    leat_code code = leat_settings_read(run.settings, run.model, out, err);
+    if (code == LEAT_OK && strcmp(run.model, model) != 0)
+        code =
+            leat_fail(err, LEAT_ERR_OPTION,
+                      "the run \"%.64s\" in the database trains the model \"%s\", not \"%.40s\"; "
+                      "to begin another run, use another --name",
+                      name, out->model->name, model);
     leat_pg_rows_destroy(rows);
     return code;
 }
 
-leat_code leat_coordinate_settings(const leat_coordinate_options *options, const char *run,
-                                   leat_train_options *train, leat_error *err) {
+leat_code leat_coordinate_settings(const leat_coordinate_options *options, const char *model,
+                                   const char *run, leat_train_options *train, void *settings,
+                                   leat_error *err) {
     char name[LEAT_CROWD_NAME_BYTES];
+    leat_run_options found;
     leat_pg_place place;
     leat_pg *pg = NULL;
     LEAT_TRY(leat_coordinator_name(options->name, run, name, err));
@@ -154,7 +161,11 @@ leat_code leat_coordinate_settings(const leat_coordinate_options *options, const
     leat_code code = leat_store_find_version(pg, &version, err);
     if (code == LEAT_OK && version != 0 && version != LEAT_CROWD_SCHEMA_VERSION)
         code = refuse_lost(run, version, err);
-    if (code == LEAT_OK) code = read_settings(pg, name, train, err);
+    if (code == LEAT_OK) code = read_settings(pg, name, model, &found, err);
     leat_pg_close(pg);
-    return code;
+    if (code != LEAT_OK) return code;
+    *train = found.run;
+    train->settings = settings;
+    memcpy(settings, &found.settings, found.model->settings()->size_bytes);
+    return LEAT_OK;
 }

@@ -63,7 +63,7 @@ typedef struct worker {
     bool is_served; /* there is none: its samples come from the database */
     leat_served served;
     const leat_samples *samples; /* of either */
-    leat_train_options train;
+    leat_run_options all;
     leat_plan plan;
     leat_trainer *trainer;
     leat_exchange *exchange;
@@ -245,7 +245,7 @@ static void say_difference(worker *self, const leat_store_run *run) {
     leat_error why = {0};
     char words[LEAT_DATA_WORDS_BYTES];
     const leat_code code =
-        leat_differ(self->pg, run, &self->data, self->train.memory_bytes, words, &why);
+        leat_differ(self->pg, run, &self->data, self->all.run.memory_bytes, words, &why);
     if (code == LEAT_OK) say(self, "this data set is not the run's: %s", words);
     else say(self, "how this data set differs from the run's is not known: %s", why.message);
 }
@@ -265,9 +265,8 @@ static leat_code check_data(worker *self, const leat_store_run *run, leat_error 
 static leat_code check_run(worker *self, const leat_store_run *run, leat_error *err) {
     leat_identity identity = {0};
     char version[32];
-    LEAT_TRY(leat_model_find(run->model, err));
     LEAT_TRY(leat_identity_make(&identity, leat_trainer_model(self->trainer), self->samples,
-                                &self->train, err));
+                                &self->all, err));
     snprintf(version, sizeof version, "%s", leat_version());
     const struct {
         const char *what, *here, *there;
@@ -292,26 +291,26 @@ static leat_code check_run(worker *self, const leat_store_run *run, leat_error *
 static leat_code exchange_bytes(const worker *self, int64_t part_bytes, int64_t *bytes,
                                 leat_error *err) {
     leat_exchange_sizes sizes;
-    LEAT_TRY(leat_exchange_measure(&self->train, &self->plan, &sizes, bytes, err));
+    LEAT_TRY(leat_exchange_measure(&self->all.run, &self->plan, &sizes, bytes, err));
     *bytes += PARTS_IN_LIBPQ * part_bytes + sizes.weights + 2 * sizes.payload +
               (self->is_served ? leat_served_bytes(&self->served, &self->plan) : 0);
     return LEAT_OK;
 }
 
 static leat_code prepare(worker *self, const leat_store_run *run, leat_error *err) {
-    LEAT_TRY(leat_settings_read(run->settings, &self->train, err));
-    self->train.threads = self->options->threads;
-    self->train.memory_bytes = self->options->memory_bytes;
-    self->train.kernels = self->options->kernels;
+    LEAT_TRY(leat_settings_read(run->settings, run->model, &self->all, err));
+    self->all.run.threads = self->options->threads;
+    self->all.run.memory_bytes = self->options->memory_bytes;
+    self->all.run.kernels = self->options->kernels;
     LEAT_TRY(open_samples(self, run, err));
     LEAT_TRY(check_data(self, run, err));
-    LEAT_TRY(leat_plan_make(&self->plan, &self->train, self->samples->count, err));
+    LEAT_TRY(leat_plan_make(&self->plan, &self->all.run, self->samples->count, err));
     int64_t more = 0;
     LEAT_TRY(exchange_bytes(self, run->part_bytes, &more, err));
-    LEAT_TRY(leat_train_check_memory(&self->train, &self->plan, more, err));
-    LEAT_TRY(leat_trainer_create(&self->trainer, &self->train, &self->plan, self->samples, err));
+    LEAT_TRY(leat_train_check_memory(&self->all.run, &self->plan, more, err));
+    LEAT_TRY(leat_trainer_create(&self->trainer, &self->all.run, &self->plan, self->samples, err));
     LEAT_TRY(
-        leat_exchange_create(&self->exchange, self->trainer, &self->train, run->identity, err));
+        leat_exchange_create(&self->exchange, self->trainer, &self->all.run, run->identity, err));
     self->sizes = leat_exchange_get_sizes(self->exchange);
     LEAT_TRY(check_run(self, run, err));
     if (self->is_served) LEAT_TRY(leat_served_reserve(&self->served, &self->plan, err));

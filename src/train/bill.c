@@ -104,12 +104,13 @@ static leat_code make(leat_data *data, const leat_train_options *options, bool m
 
 leat_code leat_train_plan(const char *model, const char *data, const leat_train_options *options,
                           bool measure, leat_train_bill *bill, leat_error *err) {
+    leat_run_options all;
     leat_data of;
     *bill = (leat_train_bill){0};
-    LEAT_TRY(leat_model_find(model, err));
-    LEAT_TRY(leat_train_options_check(options, err));
+    LEAT_TRY(leat_run_options_take(&all, model, options, err));
+    LEAT_TRY(leat_run_options_check(&all, err));
     LEAT_TRY(leat_data_open(&of, data, err));
-    leat_code code = make(&of, options, measure, bill, err);
+    leat_code code = make(&of, &all.run, measure, bill, err);
     leat_data_close(&of);
     if (code != LEAT_OK) *bill = (leat_train_bill){0};
     return code;

@@ -75,6 +75,7 @@ static leat_code save_network(const exporting *self, const char *prefix, const c
 
 static leat_code save_config(const exporting *self, leat_error *err) {
     const leat_run *run = self->run;
+    const leat_dcgan_settings *settings = run->options.run.settings;
     char path[LEAT_PATH_BYTES];
     leat_json *json = NULL;
     leat_run_ledger ledger;
@@ -85,9 +86,9 @@ static leat_code save_config(const exporting *self, leat_error *err) {
     leat_json_member_string(json, "model_type", run->identity.model);
     leat_json_member_int(json, "image_size", LEAT_IMAGE_SIZE);
     leat_json_member_int(json, "channels", LEAT_IMAGE_COLORS);
-    leat_json_member_int(json, "latent", run->options.latent);
-    leat_json_member_int(json, "width", run->options.width);
-    leat_json_member_int(json, MICRO_BATCH, run->options.micro_batch);
+    leat_json_member_int(json, "latent", settings->latent);
+    leat_json_member_int(json, "width", settings->width);
+    leat_json_member_int(json, MICRO_BATCH, run->options.run.micro_batch);
     leat_json_member_string(json, "generator", LEAT_EXPORT_G);
     leat_json_member_string(json, "discriminator", LEAT_EXPORT_D);
     leat_json_member_string(json, "leat_version", leat_version());
@@ -151,7 +152,8 @@ static leat_code put_scores(const exporting *self, leat_buf *text, leat_error *e
 
 static leat_code put_card(const exporting *self, leat_buf *text, leat_error *err) {
     const leat_run *run = self->run;
-    const leat_train_options *o = &run->options;
+    const leat_train_options *o = &run->options.run;
+    const leat_dcgan_settings *of = o->settings;
     LEAT_TRY(leat_buf_printf(
         text, err,
         LEAT_MARK_CARD_BEGINS
@@ -162,7 +164,7 @@ static leat_code put_card(const exporting *self, leat_buf *text, leat_error *err
         "| images of the data set | %lld |\n| fingerprint of the data set | `%s` |\n"
         "| units of a step | %lld |\n| images of a unit | %lld |\n| micro-batch | %d |\n"
         "| learning rate | %s |\n| betas of Adam | %s, %s |\n| seed | %" PRIu64 " |\n",
-        (long long)self->checkpoint->step, run->version, (int)o->width, (int)o->latent,
+        (long long)self->checkpoint->step, run->version, (int)of->width, (int)of->latent,
         (long long)run->identity.samples, run->identity.data, (long long)o->units,
         (long long)o->unit_size, (int)o->micro_batch, leat_run_setting(run, "learning-rate"),
         leat_run_setting(run, "beta1"), leat_run_setting(run, "beta2"), o->seed));
@@ -177,8 +179,8 @@ static leat_code put_card(const exporting *self, leat_buf *text, leat_error *err
         leat_buf_printf(text, err,
                         "\nThe state is a function of the data set, the settings and the step: "
                         "leat gives the same bytes on any machine.\n\n## In PyTorch\n\n"));
-    return leat_buf_printf(text, err, card_code, (int)o->width, (int)o->latent, (int)o->latent,
-                           (int)o->latent);
+    return leat_buf_printf(text, err, card_code, (int)of->width, (int)of->latent, (int)of->latent,
+                           (int)of->latent);
 }
 
 static leat_code save_card(const exporting *self, leat_error *err) {
@@ -199,7 +201,7 @@ static leat_code save_samples(exporting *self, leat_error *err) {
     const leat_generate_from from = {.model = self->model,
                                      .parameters = leat_trainer_state(self->trainer)->parameters,
                                      .statistics = self->running,
-                                     .seed = self->run->options.seed,
+                                     .seed = self->run->options.run.seed,
                                      .count = LEAT_GRID_IMAGES};
     leat_code code = leat_sampling_images(&from, images, &self->deviation, err);
     if (code == LEAT_OK && !(self->deviation >= LEAT_SAMPLE_DEVIATION_MIN))
@@ -447,7 +449,8 @@ static bool has_bare_names(const leat_safetensors *tensors) {
 }
 
 /* The widths of the layers follow from the generator's first weights [latent, 8 width, 4, 4]. */
-static leat_code read_sizes(const char *path, leat_train_options *options, leat_error *err) {
+static leat_code read_sizes(const char *path, leat_train_options *options,
+                            leat_dcgan_settings *settings, leat_error *err) {
     static const int64_t shape[4] = {-1, -1, 4, 4};
     char file[LEAT_PATH_BYTES];
     leat_safetensors *tensors = NULL;
@@ -475,31 +478,34 @@ static leat_code read_sizes(const char *path, leat_train_options *options, leat_
                          "1..4096 x (8 x width) x 4 x 4",
                          path, (long long)first->shape[0], (long long)first->shape[1]);
     if (code == LEAT_OK) {
-        options->latent = (int32_t)first->shape[0];
-        options->width = (int32_t)first->shape[1] / 8;
+        settings->latent = (int32_t)first->shape[0];
+        settings->width = (int32_t)first->shape[1] / 8;
     }
     leat_safetensors_destroy(tensors);
     return code;
 }
 
 static leat_code import(const char *path, leat_run_folder *folder, leat_error *err) {
+    leat_dcgan_settings settings = leat_dcgan_settings_default();
     leat_train_options options = leat_train_options_default();
+    leat_run_options all;
     leat_samples samples = {.count = 1, .fingerprint = ""};
     leat_checkpoint of = {.score = NAN, .deviation = NAN};
     leat_identity identity = {0};
     leat_trainer *trainer = NULL;
     leat_plan plan;
-    LEAT_TRY(read_sizes(path, &options, err));
+    LEAT_TRY(read_sizes(path, &options, &settings, err));
+    options.settings = &settings;
+    LEAT_TRY(leat_run_options_take(&all, leat_model_name(), &options, err));
     samples.sample_bytes = leat_model_sample_bytes();
-    LEAT_TRY(leat_plan_make(&plan, &options, 1, err));
-    LEAT_TRY(leat_trainer_create(&trainer, &options, &plan, &samples, err));
+    LEAT_TRY(leat_plan_make(&plan, &all.run, 1, err));
+    LEAT_TRY(leat_trainer_create(&trainer, &all.run, &plan, &samples, err));
     leat_code code = leat_init_load(path, trainer, identity.init, err);
     samples.count = 0;
     if (code == LEAT_OK)
-        code = leat_identity_make(&identity, leat_trainer_model(trainer), &samples, &options, err);
+        code = leat_identity_make(&identity, leat_trainer_model(trainer), &samples, &all, err);
     /* in this order: a checkpoint without training.json could be taken for another run's */
-    if (code == LEAT_OK)
-        code = leat_training_save(folder, &identity, &options, leat_version(), err);
+    if (code == LEAT_OK) code = leat_training_save(folder, &identity, &all, leat_version(), err);
     memcpy(of.run, identity.run, sizeof of.run);
     if (code == LEAT_OK) code = leat_checkpoint_save(folder->checkpoints, trainer, &of, err);
     leat_trainer_destroy(trainer);

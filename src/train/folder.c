@@ -180,9 +180,14 @@ void leat_run_folder_close(leat_run_folder *folder) {
 /* ---- config.yaml ---------------------------------------------------------------------------- */
 
 /* Whether a setting is left out: of the two ends of a run, the one that is not set. */
-static bool is_unset(const leat_setting *row, const leat_train_options *options) {
-    if (strcmp(row->name, "steps") == 0) return options->steps == 0;
-    return strcmp(row->name, "epochs") == 0 && options->epochs == 0;
+static bool is_unset(const leat_setting *row, const leat_run_options *options) {
+    if (strcmp(row->name, "steps") == 0) return options->run.steps == 0;
+    return strcmp(row->name, "epochs") == 0 && options->run.epochs == 0;
+}
+
+/* Whether a setting is kept with the run. */
+static bool is_kept(const leat_setting *row, const leat_run_options *options) {
+    return leat_identity_keeps(row) && !is_unset(row, options);
 }
 
 static leat_code put_yaml(leat_buf *text, const leat_setting *row, const char *value,
@@ -206,16 +211,17 @@ static leat_code put_init(leat_buf *text, const leat_identity *identity, leat_er
 }
 
 static leat_code save_config(const leat_run_folder *folder, const leat_identity *identity,
-                             const leat_train_options *options, leat_error *err) {
+                             const leat_run_options *options, leat_error *err) {
     char path[LEAT_PATH_BYTES];
     leat_buf text = {0};
-    leat_code code =
-        leat_buf_printf(&text, err, "# settings of this run, for leat train dcgan --config\n");
+    leat_run_option option;
+    leat_code code = leat_buf_printf(
+        &text, err, "# settings of this run, for leat train %s --config\n", identity->model);
     if (code == LEAT_OK) code = put_init(&text, identity, err);
-    for (const leat_setting *row = leat_train_options_table()->rows; row->name != NULL; row++) {
+    for (int i = 0; code == LEAT_OK && leat_run_option_at(options, i, &option); i++) {
         char value[LEAT_SETTING_BYTES];
-        if (code != LEAT_OK || !leat_identity_keeps(row) || is_unset(row, options)) continue;
-        code = put_yaml(&text, row, leat_setting_get(row, options, value), err);
+        if (is_kept(option.row, options))
+            code = put_yaml(&text, option.row, leat_run_option_get(&option, value), err);
     }
     if (code == LEAT_OK) code = leat_run_folder_join(folder, LEAT_RUN_CONFIG, path, err);
     if (code == LEAT_OK) code = leat_file_save(path, text.data, text.size, err);
@@ -225,18 +231,19 @@ static leat_code save_config(const leat_run_folder *folder, const leat_identity 
 
 /* ---- training.json -------------------------------------------------------------------------- */
 
-static void put_settings(leat_json *json, const leat_train_options *options) {
+static void put_settings(leat_json *json, const leat_run_options *options) {
+    leat_run_option option;
     leat_json_begin_object(json);
-    for (const leat_setting *row = leat_train_options_table()->rows; row->name != NULL; row++) {
+    for (int i = 0; leat_run_option_at(options, i, &option); i++) {
         char value[LEAT_SETTING_BYTES];
-        if (leat_identity_keeps(row) && !is_unset(row, options))
-            leat_json_member_string(json, row->name, leat_setting_get(row, options, value));
+        if (is_kept(option.row, options))
+            leat_json_member_string(json, option.row->name, leat_run_option_get(&option, value));
     }
     leat_json_end_object(json);
 }
 
 static void put_training(leat_json *json, const leat_identity *identity,
-                         const leat_train_options *options, const char *version) {
+                         const leat_run_options *options, const char *version) {
     leat_json_begin_object(json);
     leat_json_member_string(json, "format", "leat.run");
     leat_json_member_int(json, "version", 1);
@@ -256,7 +263,7 @@ static void put_training(leat_json *json, const leat_identity *identity,
 }
 
 leat_code leat_training_save(const leat_run_folder *folder, const leat_identity *identity,
-                             const leat_train_options *options, const char *version,
+                             const leat_run_options *options, const char *version,
                              leat_error *err) {
     char path[LEAT_PATH_BYTES];
     leat_json *json = NULL;
@@ -316,27 +323,35 @@ static leat_code parse_identity(const json_t *root, leat_identity *of, const cha
     return get_init_path(root, of, path, err);
 }
 
-static leat_code parse_settings(const json_t *settings, leat_train_options *options,
-                                leat_error *err) {
+static leat_code parse_settings(const json_t *settings, const char *model,
+                                leat_run_options *options, leat_error *err) {
+    const leat_train_options defaults = leat_train_options_default();
     const char *name;
     json_t *value;
-    *options = leat_train_options_default();
+    LEAT_TRY(leat_run_options_take(options, model, &defaults, err));
     json_object_foreach((json_t *)(uintptr_t)settings, name, value) {
-        const leat_setting *row = leat_setting_find(leat_train_options_table(), name);
+        void *of = NULL;
+        const leat_setting *row = leat_run_option_find(options, name, &of);
         if (row == NULL || !leat_identity_keeps(row) || !json_is_string(value))
             return leat_fail(err, LEAT_ERR_CORRUPT, "unknown setting \"%.60s\"", name);
-        LEAT_TRY(leat_setting_set(row, options, json_string_value(value), err));
+        LEAT_TRY(leat_setting_set(row, of, json_string_value(value), err));
     }
     return LEAT_OK;
 }
 
-static leat_code parse(const json_t *root, leat_identity *identity, leat_train_options *options,
+static leat_code parse(const json_t *root, leat_identity *identity, leat_run_options *options,
                        const char *path, leat_error *err) {
     const json_t *settings = NULL;
     leat_identity same;
     LEAT_TRY(parse_identity(root, identity, path, err));
+    if (leat_train_settings_table(identity->model) == NULL)
+        return leat_fail(
+            err, LEAT_ERR_UNSUPPORTED,
+            "\"%.300s\" is of a run of the model \"%s\", which this version of leat does "
+            "not have; use the version that began it, or a newer one",
+            path, identity->model);
     LEAT_TRY(leat_json_get_object(root, "settings", &settings, path, err));
-    LEAT_TRY(parse_settings(settings, options, err));
+    LEAT_TRY(parse_settings(settings, identity->model, options, err));
     same = *identity;
     LEAT_TRY(leat_identity_hash(&same, options, err));
     if (strcmp(same.run, identity->run) == 0) return LEAT_OK;
@@ -344,7 +359,7 @@ static leat_code parse(const json_t *root, leat_identity *identity, leat_train_o
 }
 
 leat_code leat_training_load(const leat_run_folder *folder, leat_identity *identity,
-                             leat_train_options *options, json_t **settings,
+                             leat_run_options *options, json_t **settings,
                              char version[LEAT_RUN_VERSION_BYTES], leat_error *err) {
     char path[LEAT_PATH_BYTES];
     uint8_t *text = NULL;
@@ -366,13 +381,14 @@ leat_code leat_training_load(const leat_run_folder *folder, leat_identity *ident
     if (code == LEAT_OK) code = get_word(root, "leat", version, LEAT_RUN_VERSION_BYTES, path, &why);
     if (code == LEAT_OK) *settings = json_incref(json_object_get(root, "settings"));
     json_decref(root);
-    if (code == LEAT_OK || code == LEAT_ERR_MEMORY) return leat_error_copy(err, &why);
+    if (code == LEAT_OK || code == LEAT_ERR_MEMORY || code == LEAT_ERR_UNSUPPORTED)
+        return leat_error_copy(err, &why);
     return leat_fail(err, LEAT_ERR_CORRUPT, "\"%.200s\" is damaged: %.200s", path, why.message);
 }
 
 /* ---- settings alone ------------------------------------------------------------------------- */
 
-leat_code leat_settings_write(const leat_train_options *options, leat_buf *out, leat_error *err) {
+leat_code leat_settings_write(const leat_run_options *options, leat_buf *out, leat_error *err) {
     leat_json *json = NULL;
     const char *text = NULL;
     int64_t size_bytes = 0;
@@ -384,11 +400,12 @@ leat_code leat_settings_write(const leat_train_options *options, leat_buf *out, 
     return code;
 }
 
-leat_code leat_settings_read(const char *text, leat_train_options *options, leat_error *err) {
+leat_code leat_settings_read(const char *text, const char *model, leat_run_options *options,
+                             leat_error *err) {
     json_t *root = NULL;
     LEAT_TRY(leat_json_parse(text, (int64_t)strlen(text), "settings", &root, err));
     leat_code code = json_is_object(root)
-                         ? parse_settings(root, options, err)
+                         ? parse_settings(root, model, options, err)
                          : leat_fail(err, LEAT_ERR_CORRUPT, "settings: not a JSON object");
     json_decref(root);
     return code;

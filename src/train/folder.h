@@ -65,21 +65,22 @@ LEAT_MUST_CHECK leat_code leat_run_folder_join(const leat_run_folder *folder, co
  * when the run began. */
 LEAT_MUST_CHECK leat_code leat_training_save(const leat_run_folder *folder,
                                              const leat_identity *identity,
-                                             const leat_train_options *options, const char *version,
+                                             const leat_run_options *options, const char *version,
                                              leat_error *err);
 /* Reads training.json. `options` are the defaults with the run's settings, which also are texts of
  * *settings (json_decref), and `version` is that of leat when it began. LEAT_ERR_CORRUPT: it is not
- * what was written; LEAT_ERR_NOT_FOUND: there is no run. */
+ * what was written; LEAT_ERR_NOT_FOUND: there is no run; LEAT_ERR_UNSUPPORTED: leat has no such
+ * model. */
 #define LEAT_RUN_VERSION_BYTES 32
 LEAT_MUST_CHECK leat_code leat_training_load(const leat_run_folder *folder, leat_identity *identity,
-                                             leat_train_options *options, json_t **settings,
+                                             leat_run_options *options, json_t **settings,
                                              char version[LEAT_RUN_VERSION_BYTES], leat_error *err);
 
-/* The settings that a run keeps, as a JSON object of texts on one line, and back. LEAT_ERR_CORRUPT:
- * it is anything else. */
-LEAT_MUST_CHECK leat_code leat_settings_write(const leat_train_options *options, leat_buf *out,
+/* The settings that a run keeps, as a JSON object of texts on one line, and back: those of a run of
+ * `model`. LEAT_ERR_CORRUPT: it is anything else; LEAT_ERR_OPTION: there is no such model. */
+LEAT_MUST_CHECK leat_code leat_settings_write(const leat_run_options *options, leat_buf *out,
                                               leat_error *err);
-LEAT_MUST_CHECK leat_code leat_settings_read(const char *text, leat_train_options *options,
-                                             leat_error *err);
+LEAT_MUST_CHECK leat_code leat_settings_read(const char *text, const char *model,
+                                             leat_run_options *options, leat_error *err);
 
 #endif

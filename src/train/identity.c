@@ -15,7 +15,7 @@ bool leat_identity_keeps(const leat_setting *row) {
 
 static bool decides(const leat_setting *row) { return !row->neutral && leat_identity_keeps(row); }
 
-leat_code leat_identity_hash(leat_identity *identity, const leat_train_options *options,
+leat_code leat_identity_hash(leat_identity *identity, const leat_run_options *options,
                              leat_error *err) {
     leat_buf text = {0};
     uint8_t digest[32];
@@ -24,12 +24,12 @@ leat_code leat_identity_hash(leat_identity *identity, const leat_train_options *
         leat_buf_printf(&text, err, "leat run 1\nmodel %s %s\ndata %s %lld\nkernels %s\ninit %s\n",
                         identity->model, identity->model_hash, identity->data,
                         (long long)identity->samples, identity->kernel_class, identity->init);
-    const leat_setting *row = leat_train_options_table()->rows;
-    for (; code == LEAT_OK && row->name != NULL; row++) {
+    leat_run_option option;
+    for (int i = 0; code == LEAT_OK && leat_run_option_at(options, i, &option); i++) {
         char value[LEAT_SETTING_BYTES];
-        if (decides(row))
-            code = leat_buf_printf(&text, err, "%s %s\n", row->name,
-                                   leat_setting_get(row, options, value));
+        if (decides(option.row))
+            code = leat_buf_printf(&text, err, "%s %s\n", option.row->name,
+                                   leat_run_option_get(&option, value));
     }
     leat_sha256_init(&sha);
     leat_sha256_update(&sha, text.data, text.size);
@@ -40,10 +40,10 @@ leat_code leat_identity_hash(leat_identity *identity, const leat_train_options *
 }
 
 leat_code leat_identity_make(leat_identity *identity, const leat_model *model,
-                             const leat_samples *samples, const leat_train_options *options,
+                             const leat_samples *samples, const leat_run_options *options,
                              leat_error *err) {
     LEAT_TRY(
-        leat_kernel_class(model->class->suites, options->kernels, identity->kernel_class, err));
+        leat_kernel_class(model->class->suites, options->run.kernels, identity->kernel_class, err));
     snprintf(identity->model, sizeof identity->model, "%s", model->class->name);
     leat_model_hash(model, identity->model_hash);
     snprintf(identity->data, sizeof identity->data, "%s", samples->fingerprint);
@@ -57,7 +57,7 @@ static leat_code differ(const char *what, const char *there, const char *here, l
                      here[0] != 0 ? here : "missing", there[0] != 0 ? there : "none");
 }
 
-leat_code leat_identity_compare(const leat_identity *here, const leat_train_options *options,
+leat_code leat_identity_compare(const leat_identity *here, const leat_run_options *options,
                                 const leat_identity *there, const json_t *settings,
                                 leat_error *err) {
     if (there->data[0] == 0)
@@ -75,13 +75,14 @@ leat_code leat_identity_compare(const leat_identity *here, const leat_train_opti
         if (strcmp(facts[i].here, facts[i].there) != 0)
             return differ(facts[i].what, facts[i].there, facts[i].here, err);
     }
-    for (const leat_setting *row = leat_train_options_table()->rows; row->name != NULL; row++) {
+    leat_run_option option;
+    for (int i = 0; leat_run_option_at(options, i, &option); i++) {
         char text[LEAT_SETTING_BYTES];
-        const char *value = NULL;
-        if (!decides(row)) continue;
-        LEAT_TRY(leat_json_get_string(settings, row->name, &value, "training.json", err));
-        const char *ours = leat_setting_get(row, options, text);
-        if (strcmp(value, ours) != 0) return differ(row->name, value, ours, err);
+        const char *value = NULL, *name = option.row->name;
+        if (!decides(option.row)) continue;
+        LEAT_TRY(leat_json_get_string(settings, name, &value, "training.json", err));
+        const char *ours = leat_run_option_get(&option, text);
+        if (strcmp(value, ours) != 0) return differ(name, value, ours, err);
     }
     if (strcmp(here->model_hash, there->model_hash) != 0)
         return differ("the hash of the model", there->model_hash, here->model_hash, err);

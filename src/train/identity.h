@@ -10,6 +10,7 @@
 #include "base/json.h"
 #include "nn/ops/suites.h"
 #include "train/model.h"
+#include "train/options.h"
 
 #define LEAT_IDENTITY_WORD_BYTES 96
 
@@ -26,14 +27,14 @@ typedef struct leat_identity {
 /* Fills all but `init`, which the caller has set, and `run`. Runs the kernels' self-test. */
 LEAT_MUST_CHECK leat_code leat_identity_make(leat_identity *identity, const leat_model *model,
                                              const leat_samples *samples,
-                                             const leat_train_options *options, leat_error *err);
+                                             const leat_run_options *options, leat_error *err);
 /* Sets `run`. */
 LEAT_MUST_CHECK leat_code leat_identity_hash(leat_identity *identity,
-                                             const leat_train_options *options, leat_error *err);
+                                             const leat_run_options *options, leat_error *err);
 /* Whether a run with `here` may continue one with `there`, whose settings are an object of texts:
  * LEAT_ERR_OPTION names what differs. */
 LEAT_MUST_CHECK leat_code leat_identity_compare(const leat_identity *here,
-                                                const leat_train_options *options,
+                                                const leat_run_options *options,
                                                 const leat_identity *there, const json_t *settings,
                                                 leat_error *err);
 /* Whether an option is kept with a run: all but those of a machine (threads, memory, kernels,

@@ -41,7 +41,7 @@ static leat_code read_run(const leat_run_folder *folder, leat_trainer *trainer, 
                           leat_error *err) {
     char path[LEAT_PATH_BYTES], version[LEAT_RUN_VERSION_BYTES];
     leat_identity identity;
-    leat_train_options options;
+    leat_run_options options;
     json_t *settings = NULL;
     leat_checkpoints list;
     LEAT_TRY(leat_training_load(folder, &identity, &options, &settings, version, err));

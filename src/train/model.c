@@ -11,33 +11,17 @@ const char *leat_model_name(void) { return leat_dcgan_class.name; }
 const leat_value *leat_model_values(void) { return leat_dcgan_class.values; }
 int64_t leat_model_sample_bytes(void) { return LEAT_IMAGE_VALUES; }
 
-leat_code leat_model_find(const char *name, leat_error *err) {
-    if (strcmp(name, leat_model_name()) == 0) return LEAT_OK;
-    return leat_fail(err, LEAT_ERR_OPTION, "there is no model \"%.40s\"; there is %s", name,
-                     leat_model_name());
-}
-
 const leat_model_class *leat_model_class_of(const leat_train_options *options) {
     (void)options; /* there is one */
     return &leat_dcgan_class;
 }
 
-static leat_dcgan_settings settings_of(const leat_train_options *options) {
-    return (leat_dcgan_settings){.width = options->width,
-                                 .latent = options->latent,
-                                 .schedule = (leat_dcgan_schedule)options->schedule,
-                                 .learning_rate = options->learning_rate,
-                                 .beta1 = options->beta1,
-                                 .beta2 = options->beta2};
-}
-
 int leat_model_passes(const leat_train_options *options) {
-    const leat_dcgan_settings settings = settings_of(options);
-    return leat_dcgan_class.passes(&settings);
+    return leat_dcgan_class.passes(options->settings);
 }
 
-static leat_model_setup setup_of(const leat_train_options *options, const void *settings) {
-    return (leat_model_setup){.settings = settings,
+static leat_model_setup setup_of(const leat_train_options *options) {
+    return (leat_model_setup){.settings = options->settings,
                               .micro_batch = options->micro_batch,
                               .threads = options->threads,
                               .kernels = options->kernels};
@@ -45,16 +29,14 @@ static leat_model_setup setup_of(const leat_train_options *options, const void *
 
 leat_code leat_model_measure(const leat_train_options *options, leat_model_sizes *out,
                              leat_error *err) {
-    const leat_dcgan_settings settings = settings_of(options);
-    const leat_model_setup setup = setup_of(options, &settings);
+    const leat_model_setup setup = setup_of(options);
     return leat_dcgan_class.sizes(&setup, out, err);
 }
 
 leat_code leat_model_create(leat_model *out, const leat_train_options *options, leat_error *err) {
     const leat_model_class *class = &leat_dcgan_class;
-    const leat_dcgan_settings settings = settings_of(options);
-    const leat_model_setup setup = setup_of(options, &settings);
-    leat_model model = {.class = class, .passes = class->passes(&settings)};
+    const leat_model_setup setup = setup_of(options);
+    leat_model model = {.class = class, .passes = class->passes(options->settings)};
     *out = (leat_model){0};
     LEAT_ASSERT(model.passes >= 1 && model.passes <= LEAT_MODEL_PASSES_MAX);
     LEAT_ASSERT(class->sums <= LEAT_UNIT_SUMS_MAX && class->norms <= LEAT_MODEL_NORMS_MAX);

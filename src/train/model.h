@@ -40,10 +40,9 @@ LEAT_MUST_CHECK leat_code leat_model_measure(const leat_train_options *options,
 /* The passes of a step with these options. */
 int leat_model_passes(const leat_train_options *options);
 
-/* Bytes of a sample; "dcgan"; LEAT_ERR_OPTION for another name. */
+/* Bytes of a sample; "dcgan". */
 int64_t leat_model_sample_bytes(void);
 const char *leat_model_name(void);
-LEAT_MUST_CHECK leat_code leat_model_find(const char *name, leat_error *err);
 /* The class's list of values. */
 const leat_value *leat_model_values(void);
 

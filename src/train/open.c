@@ -156,7 +156,7 @@ leat_code leat_run_load(const leat_run *run, int64_t step, int threads, const ch
                         leat_error *err) {
     static const leat_samples none = {.count = 1, .fingerprint = "", .read = no_samples};
     const leat_checkpoint *of = leat_checkpoints_find(&run->checkpoints, step);
-    leat_train_options options = run->options;
+    leat_train_options options = run->options.run;
     leat_samples samples = none;
     leat_plan plan;
     *trainer = NULL;
@@ -232,8 +232,9 @@ leat_code leat_run_sample(const leat_run *run, const leat_run_sample_options *op
                          (long long)options->count, (long long)options->first);
     LEAT_TRY(
         leat_run_load(run, options->step, options->threads, options->kernels, &trainer, &of, err));
-    leat_code code = sample(trainer, options, options->run_seed ? run->options.seed : options->seed,
-                            out, &here, err);
+    leat_code code =
+        sample(trainer, options, options->run_seed ? run->options.run.seed : options->seed, out,
+               &here, err);
     leat_trainer_destroy(trainer);
     if (code != LEAT_OK) return code;
     if (deviation != NULL) *deviation = here;

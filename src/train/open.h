@@ -8,7 +8,7 @@
 struct leat_run {
     leat_run_folder folder;
     leat_identity identity;
-    leat_train_options options; /* the run's settings; the machine's are defaults */
+    leat_run_options options; /* the run's settings; the machine's are defaults */
     json_t *settings;
     leat_checkpoints checkpoints;
     int64_t *grids; /* steps of the grids of samples, ascending */

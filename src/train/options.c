@@ -1,8 +1,13 @@
 /*
- * The options of a run by name, for the command line, YAML, the run folder and Python. Those that
- * affect the weights are not neutral; they are part of a run's identity.
+ * The options of every run by name, for the command line, YAML, the run folder and Python, and
+ * those of one run, with the settings of its model. Those that affect the weights are not neutral;
+ * they are part of a run's identity.
  */
 #include "train/options.h"
+
+#include <math.h>
+#include <string.h>
+
 #include "base/thread.h"
 
 #define AT(field) .place = offsetof(leat_train_options, field)
@@ -23,26 +28,6 @@ const leat_setting leat_train_rows[] = {
      .usually = "set this or --steps",
      .value = "E",
      .help = "train for E epochs: ceil(E x images / images per step) steps"},
-    {.name = "width",
-     .kind = LEAT_SETTING_INT32,
-     AT(width),
-     .min = 1,
-     .max = 1024,
-     .value = "W",
-     .help = "channels of the layer at 32 x 32; deeper layers have 2, 4 and 8 times as many"},
-    {.name = "latent",
-     .kind = LEAT_SETTING_INT32,
-     AT(latent),
-     .min = 1,
-     .max = 4096,
-     .value = "Z",
-     .help = "size of a latent vector"},
-    {.name = "schedule",
-     .kind = LEAT_SETTING_CHOICE,
-     AT(schedule),
-     .choices = "simultaneous|alternating",
-     .help = "simultaneous: both networks step at the same weights, as in distributed training; "
-             "alternating: D steps first, G against the new D"},
     {.name = "units",
      .kind = LEAT_SETTING_INT,
      AT(units),
@@ -74,24 +59,6 @@ const leat_setting leat_train_rows[] = {
      .choices = "f32|bf16",
      .help = "how weights are rounded before units are computed from them, as in distributed "
              "training"},
-    {.name = "learning-rate",
-     .kind = LEAT_SETTING_REAL,
-     AT(learning_rate),
-     .high = 1,
-     .low_open = true,
-     .help = "step size of Adam, for both networks"},
-    {.name = "beta1",
-     .kind = LEAT_SETTING_REAL,
-     AT(beta1),
-     .high = 1,
-     .high_open = true,
-     .help = "decay rate of Adam's first moment"},
-    {.name = "beta2",
-     .kind = LEAT_SETTING_REAL,
-     AT(beta2),
-     .high = 1,
-     .high_open = true,
-     .help = "decay rate of Adam's second moment"},
     {.name = "seed",
      .kind = LEAT_SETTING_SEED,
      AT(seed),
@@ -164,14 +131,9 @@ const leat_setting leat_train_rows[] = {
 
 leat_train_options leat_train_options_default(void) {
     return (leat_train_options){
-        .width = 64,
-        .latent = 100,
         .units = 1,
         .unit_size = 64,
         .micro_batch = 64,
-        .learning_rate = 2e-4,
-        .beta1 = 0.5,
-        .beta2 = 0.999,
         .checkpoint_every = 100,
         .checkpoint_minutes = 10,
         .keep = 3,
@@ -191,8 +153,77 @@ const leat_setting_table *leat_train_options_table(void) {
     return &table;
 }
 
-leat_code leat_train_options_check(const leat_train_options *options, leat_error *err) {
-    LEAT_TRY(leat_settings_check(leat_train_options_table(), options, err));
-    if (options->codec_down != LEAT_CODEC_INT8) return LEAT_OK;
+/* ---- Of one run ----------------------------------------------------------------------------- */
+
+leat_code leat_run_options_take(leat_run_options *out, const char *model,
+                                const leat_train_options *options, leat_error *err) {
+    *out = (leat_run_options){.run = *options};
+    out->run.settings = &out->settings;
+    LEAT_TRY(leat_model_find(model, &out->model, err));
+    const leat_setting_table *own = out->model->settings();
+    if (options->settings == NULL) own->set_defaults(&out->settings);
+    else memcpy(&out->settings, options->settings, own->size_bytes);
+    return LEAT_OK;
+}
+
+leat_code leat_run_options_check(const leat_run_options *options, leat_error *err) {
+    LEAT_ASSERT(options->run.settings == &options->settings);
+    LEAT_TRY(leat_settings_check(leat_train_options_table(), &options->run, err));
+    LEAT_TRY(leat_settings_check(options->model->settings(), &options->settings, err));
+    if (options->run.codec_down != LEAT_CODEC_INT8) return LEAT_OK;
     return leat_fail(err, LEAT_ERR_OPTION, "codec-down: weights are f32 or bf16");
+}
+
+const leat_setting *leat_run_option_find(leat_run_options *options, const char *name, void **of) {
+    const leat_setting *row = leat_setting_find(options->model->settings(), name);
+    *of = &options->settings;
+    if (row != NULL) return row;
+    *of = &options->run;
+    return leat_setting_find(leat_train_options_table(), name);
+}
+
+double leat_run_learning_rate(const leat_run_options *options) {
+    const leat_setting *row = leat_setting_find(options->model->settings(), "learning-rate");
+    double rate = NAN;
+    if (row == NULL) return rate;
+    LEAT_ASSERT(row->kind == LEAT_SETTING_REAL);
+    memcpy(&rate, (const char *)&options->settings + row->place, sizeof rate);
+    return rate;
+}
+
+static bool is_ordered(const leat_model_row *model, const char *name) {
+    for (int i = 0; model->order != NULL && model->order[i] != NULL; i++)
+        if (strcmp(model->order[i], name) == 0) return true;
+    return false;
+}
+
+/* Row number *index of those that the model's order does not name; NULL: there are fewer, and their
+ * number was taken off *index. */
+static const leat_setting *rest_at(const leat_model_row *model, const leat_setting_table *table,
+                                   int *index) {
+    for (const leat_setting *row = table->rows; row->name != NULL; row++)
+        if (!is_ordered(model, row->name) && (*index)-- == 0) return row;
+    return NULL;
+}
+
+bool leat_run_option_at(const leat_run_options *options, int index, leat_run_option *out) {
+    const leat_model_row *model = options->model;
+    const leat_setting_table *own = model->settings(), *all = leat_train_options_table();
+    LEAT_ASSERT(index >= 0);
+    for (int i = 0; model->order != NULL && model->order[i] != NULL; i++) {
+        if (index-- > 0) continue;
+        out->row = leat_setting_find(own, model->order[i]);
+        out->of = &options->settings;
+        if (out->row != NULL) return true;
+        out->row = leat_setting_find(all, model->order[i]);
+        out->of = &options->run;
+        LEAT_ASSERT(out->row != NULL); /* the order has only names of options */
+        return true;
+    }
+    out->of = &options->settings;
+    out->row = rest_at(model, own, &index);
+    if (out->row != NULL) return true;
+    out->of = &options->run;
+    out->row = rest_at(model, all, &index);
+    return out->row != NULL;
 }

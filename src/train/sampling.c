@@ -89,13 +89,14 @@ leat_code leat_image_grid_save(const char *path, const uint8_t *images, int64_t 
 /* Samples are made with the model's own memory; on top of it come a group of images, those of the
  * grid, and the features' net. */
 int64_t leat_sampling_bytes(const leat_train_options *options) {
+    const leat_dcgan_settings *settings = options->settings;
     const int64_t group = options->threads * (int64_t)options->micro_batch;
     const int64_t image = LEAT_IMAGE_VALUES * (int64_t)sizeof(float);
     if (options->sample_every == 0 && options->export_dir == NULL) return 0;
-    return group * (image + options->latent * (int64_t)sizeof(float)) +
+    return group * (image + settings->latent * (int64_t)sizeof(float)) +
            options->threads * FEATURES_BYTES + (256 + LEAT_GRID_IMAGES) * image +
            (int64_t)sizeof(leat_spread) +
-           LEAT_SAMPLE_VECTORS * 2 * options->latent * (int64_t)sizeof(float);
+           LEAT_SAMPLE_VECTORS * 2 * settings->latent * (int64_t)sizeof(float);
 }
 
 /* ---- While training ------------------------------------------------------------------------- */

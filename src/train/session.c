@@ -32,15 +32,16 @@ static leat_code load_init(leat_session *session, leat_error *err) {
 leat_code leat_session_begin(leat_session *session, const char *model, const char *data,
                              const leat_train_options *options, leat_train_result *result,
                              leat_error *err) {
-    *session = (leat_session){.options = options, .result = result, .saved_step = -1};
+    *session = (leat_session){.options = &session->all.run, .result = result, .saved_step = -1};
     session->begin_ns = session->saved_ns = session->epoch_ns = leat_clock_ns();
     session->score = session->deviation = NAN;
     memset(result, 0, sizeof *result);
     result->score = result->score_untrained = result->score_halves = result->deviation = NAN;
     result->spread = result->spread_data = NAN;
     leat_ticker_create(&session->ticker, options->progress, options->user);
-    LEAT_TRY(leat_model_find(model, err));
-    LEAT_TRY(leat_train_options_check(options, err));
+    LEAT_TRY(leat_run_options_take(&session->all, model, options, err));
+    LEAT_TRY(leat_run_options_check(&session->all, err));
+    options = session->options;
     LEAT_TRY(leat_data_open(&session->data, data, err));
     LEAT_TRY(leat_plan_make(&session->plan, options, session->data.samples.count, err));
     LEAT_TRY(leat_plan_steps(&session->plan, options, &session->steps, err));
@@ -49,7 +50,7 @@ leat_code leat_session_begin(leat_session *session, const char *model, const cha
                                  err));
     if (options->init != NULL) LEAT_TRY(load_init(session, err));
     return leat_identity_make(&session->identity, leat_trainer_model(session->trainer),
-                              &session->data.samples, options, err);
+                              &session->data.samples, &session->all, err);
 }
 
 void leat_session_note(leat_session *session, const char *format, ...) {
@@ -151,7 +152,7 @@ static leat_code load_state(leat_session *session, leat_error *err) {
 
 static leat_code resume(leat_session *session, leat_error *err) {
     leat_identity there;
-    leat_train_options options;
+    leat_run_options options;
     json_t *settings = NULL;
     LEAT_TRY(
         leat_training_load(&session->folder, &there, &options, &settings, session->version, err));
@@ -160,10 +161,10 @@ static leat_code resume(leat_session *session, leat_error *err) {
         memcpy(session->identity.init_path, there.init_path, sizeof there.init_path);
     }
     leat_code code =
-        leat_identity_compare(&session->identity, session->options, &there, settings, err);
+        leat_identity_compare(&session->identity, &session->all, &there, settings, err);
     json_decref(settings);
     LEAT_TRY(code);
-    LEAT_TRY(leat_identity_hash(&session->identity, session->options, err));
+    LEAT_TRY(leat_identity_hash(&session->identity, &session->all, err));
     code = load_state(session, err);
     if (code == LEAT_OK && session->saved_step < 0 && there.init[0] != 0 &&
         session->options->init == NULL)
@@ -204,7 +205,7 @@ leat_code leat_session_open(leat_session *session, const char *run, leat_error *
         leat_session_note(session,
                           "the data set has %lld images, too few for the score to mean anything",
                           (long long)session->plan.samples);
-    LEAT_TRY(leat_training_save(&session->folder, &session->identity, session->options,
+    LEAT_TRY(leat_training_save(&session->folder, &session->identity, &session->all,
                                 session->version, err));
     if (session->options->sample_every > 0)
         LEAT_TRY(leat_sampling_create(&session->sampling, &session->folder,
@@ -245,7 +246,8 @@ static leat_code measure(leat_session *session, leat_train_step *step, leat_erro
 
 static leat_code tell(leat_session *session, leat_train_step *step, leat_error *err) {
     const int64_t before = step->images - session->plan.units * session->plan.unit_size;
-    LEAT_TRY(leat_metrics_step(&session->metrics, step, session->options->learning_rate, err));
+    LEAT_TRY(
+        leat_metrics_step(&session->metrics, step, leat_run_learning_rate(&session->all), err));
     memcpy(step->warnings, session->metrics.watch.warnings, sizeof step->warnings);
     for (int64_t e = before / session->plan.samples; step->step > 0; e++) {
         if ((e + 1) * session->plan.samples > step->images) break;

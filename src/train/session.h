@@ -14,7 +14,8 @@
 #include "train/trainer.h"
 
 typedef struct leat_session {
-    const leat_train_options *options;
+    leat_run_options all;              /* not to be moved */
+    const leat_train_options *options; /* of `all` */
     leat_train_result *result;
     leat_data data;
     leat_plan plan;
@@ -35,8 +36,8 @@ typedef struct leat_session {
     double score, deviation, train_seconds; /* the first two of the last step */
 } leat_session;
 
-/* Opens the data and makes the first state; *options and *result must outlive the session. Whatever
- * this and the following functions return, leat_session_close frees it all. */
+/* Opens the data and makes the first state; *result and the texts of *options must outlive the
+ * session. Whatever this and the following functions return, leat_session_close frees it all. */
 LEAT_MUST_CHECK leat_code leat_session_begin(leat_session *session, const char *model,
                                              const char *data, const leat_train_options *options,
                                              leat_train_result *result, leat_error *err);

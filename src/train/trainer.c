@@ -15,7 +15,7 @@
 /* What is of no use for these options is not allocated: without codec-down units see the weights
  * themselves, and the only unit of a step is its own sum. */
 struct leat_trainer {
-    leat_train_options options; /* its texts are the caller's */
+    leat_train_options options; /* its texts and settings are the caller's */
     leat_plan plan;
     const leat_samples *samples;
     leat_model model;

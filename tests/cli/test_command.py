@@ -87,6 +87,17 @@ class Help(unittest.TestCase):
         formats = re.search(r"\(formats: ([^)]*), each", text)[1]
         self.assertEqual("".join(listed.split()).split("|"), ["auto", *re.split(r",\s+", formats)])
 
+    def test_options_of_a_model_have_a_heading(self):
+        for words, heading in (("train dcgan", "Options of the model"),
+                               ("coordinate", "Options of the model dcgan")):
+            every, own = leat(*words.split(), "--help").stdout.split(f"\n\n{heading}:\n")
+            own = own.split("\n\n")[0]
+            self.assertEqual(re.findall(r"^ +--([a-z0-9-]+)", own, re.M),
+                             ["width", "latent", "schedule", "learning-rate", "beta1", "beta2"])
+            self.assertIn("--micro-batch", every)
+            self.assertNotIn("--width", every)
+            self.assertIn(f'.SS "{heading}"\n', leat("help", "--man", *words.split()).stdout)
+
     def test_examples_use_options_that_exist(self):
         for words in commands():
             text = leat(*words.split(), "--help").stdout

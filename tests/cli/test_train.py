@@ -216,6 +216,7 @@ class Train(Training):
                 (["--steps", "2", "--codec-down", "int8"], ["codec-down"]),
                 (["--steps", "2", "--learning-rate", "0"], ["learning-rate"]),
                 (["--steps", "2", "--widht", "4"], ["--widht", "--width"]),
+                (["--stesp", "2", "--width", "4"], ["--stesp", "--steps"]),
                 (["--steps", "2", "--kernels", "mmx"], ["mmx"]),
                 (["--steps", "2", "--threads", "0"], ["threads"]),
                 (["--steps", "99999999999999999999"], ["steps"])):
@@ -739,6 +740,7 @@ class Train(Training):
 
     def test_settings_that_are_not_understood(self):
         for text, wanted in (("widht: 4\n", ["widht", "width"]), ("width: [4]\n", ["line 1"]),
+                             ("stesp: 4\n", ["stesp", "steps"]),
                              ("width: &a 4\n", ["line 1"]), ("width: !!int 4\n", ["line 1"]),
                              ("width: 4\nwidth: 5\n", ["line 2"]), ("width: four\n", ["four"]),
                              ("\twidth: 4\n", ["line 1"])):

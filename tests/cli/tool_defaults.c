@@ -96,7 +96,9 @@ static void synth(void) {
 static void training(void) {
     const leat_train_options train = leat_train_options_default();
     const leat_run_sample_options sample = leat_run_sample_options_default();
+    const leat_dcgan_settings dcgan = leat_dcgan_settings_default();
     table("train dcgan", leat_train_options_table(), &train);
+    table("train dcgan", leat_dcgan_settings_table(), &dcgan);
     number("sample", "count", sample.count);
     number("sample", "threads", sample.threads);
 }
@@ -105,7 +107,9 @@ static void crowd(void) {
     const leat_coordinate_options coordinator = leat_coordinate_options_default();
     const leat_work_options worker = leat_work_options_default();
     table("coordinate", leat_coordinate_options_table(), &coordinator);
+    const leat_dcgan_settings dcgan = leat_dcgan_settings_default();
     table("coordinate", leat_coordinate_train_table(), &coordinator.train);
+    table("coordinate", leat_dcgan_settings_table(), &dcgan);
     number("work", "threads", worker.threads);
     number("work", "memory", worker.memory_bytes);
     say("work", "kernels", worker.kernels);

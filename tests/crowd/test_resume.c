@@ -135,12 +135,19 @@ static void names(void **state) {
     leat_pg_close(pg);
     /* the settings of that run, for a coordinator that has lost its folder */
     leat_train_options train = leat_train_options_default();
-    if (leat_coordinate_settings(&options, path, &train, &err) != LEAT_OK)
+    leat_dcgan_settings settings = leat_dcgan_settings_default();
+    if (leat_coordinate_settings(&options, "dcgan", path, &train, &settings, &err) != LEAT_OK)
         fail_msg("%s", err.message);
+    assert_ptr_equal(train.settings, &settings);
+    assert_int_equal(settings.latent, train_small_settings().latent);
     assert_int_equal(train.steps, LOCAL_STEPS);
     assert_int_equal(train.codec_up, LEAT_CODEC_INT8);
+    assert_int_equal(leat_coordinate_settings(&options, "gpt", path, &train, &settings, &err),
+                     LEAT_ERR_OPTION);
+    assert_non_null(strstr(err.message, "trains the model \"dcgan\", not \"gpt\""));
     options.name = "none";
-    assert_int_equal(leat_coordinate_settings(&options, path, &train, &err), LEAT_ERR_NOT_FOUND);
+    assert_int_equal(leat_coordinate_settings(&options, "dcgan", path, &train, &settings, &err),
+                     LEAT_ERR_NOT_FOUND);
 }
 
 /* ---- who may not take part ----------------------------------------------------------------------
@@ -231,13 +238,15 @@ static void other_machines(void **state) {
     char url[LEAT_PG_URL_BYTES];
     leat_coordinate_options options = coordinator(url);
     options.train.resume = true;
-    options.train.learning_rate *= 2;
+    leat_dcgan_settings settings = train_small_settings();
+    settings.learning_rate *= 2;
+    options.train.settings = &settings;
     assert_int_equal(
         leat_coordinate("dcgan", local_data(), train_path("other"), &options, &result, &err),
         LEAT_ERR_OPTION);
     assert_non_null(strstr(err.message, "in the database: cannot resume: learning-rate is "));
     expect_nothing_at("other");
-    options.train.learning_rate /= 2;
+    settings.learning_rate /= 2;
     options.train.resume = false;
     assert_int_equal(
         leat_coordinate("dcgan", local_data(), train_path("third"), &options, &result, &err),

@@ -47,10 +47,12 @@ static char hash[65], state_of_whole[65];
 
 /* Each step has a checkpoint. */
 static leat_code train(const char *at, leat_error *err) {
+    leat_dcgan_settings settings = leat_dcgan_settings_default();
     leat_train_options options = leat_train_options_default();
     leat_train_result result;
-    options.width = 1;
-    options.latent = 2;
+    settings.width = 1;
+    settings.latent = 2;
+    options.settings = &settings;
     options.unit_size = 4;
     options.micro_batch = 2;
     options.threads = 1;

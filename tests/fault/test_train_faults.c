@@ -34,9 +34,10 @@ static char want[65];
 static leat_model model;
 
 static leat_train_options options_of(void) {
+    static const leat_dcgan_settings settings = {
+        .width = 1, .latent = 2, .learning_rate = 2e-4, .beta1 = 0.5, .beta2 = 0.999};
     leat_train_options options = leat_train_options_default();
-    options.width = 1;
-    options.latent = 2;
+    options.settings = &settings;
     options.unit_size = 4;
     options.micro_batch = 2;
     options.threads = 2;

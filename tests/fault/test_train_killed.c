@@ -41,9 +41,11 @@ static char data[LEAT_PATH_BYTES], run[LEAT_PATH_BYTES], whole[LEAT_PATH_BYTES];
 static leat_train_result want;
 
 static leat_code train(const char *at, leat_train_result *result, leat_error *err) {
+    leat_dcgan_settings settings = leat_dcgan_settings_default();
     leat_train_options options = leat_train_options_default();
-    options.width = 1;
-    options.latent = 2;
+    settings.width = 1;
+    settings.latent = 2;
+    options.settings = &settings;
     options.unit_size = 4;
     options.micro_batch = 2;
     options.threads = 1;

@@ -46,6 +46,8 @@ class Train(unittest.TestCase):
     def test_options_by_name(self):
         with self.assertRaisesRegex(leat.errors.OptionError, "--widht"):
             leat.train(data(), place("c"), steps=2, widht=4)
+        with self.assertRaisesRegex(leat.errors.OptionError, "beta1.*from 0 to below 1"):
+            leat.train(data(), place("c"), steps=2, beta1=1.0)
         with self.assertRaisesRegex(leat.errors.OptionError, "micro-batch"):
             leat.train(data(), place("c"), steps=2, width=4, unit_size=10, micro_batch=8)
         with self.assertRaisesRegex(leat.LeatError, "no/such"):

@@ -22,12 +22,12 @@ static leat_code take(void *context, const float *images, int64_t count, leat_er
 static leat_code put_vectors(const leat_run *run, int64_t count, leat_error *err) {
     leat_dcgan_options options = leat_dcgan_options_default();
     leat_dcgan *dcgan = NULL;
-    options.latent = run->options.latent;
+    options.latent = ((const leat_dcgan_settings *)run->options.run.settings)->latent;
     options.width = 1; /* vectors do not depend on it */
     LEAT_TRY(leat_dcgan_create(&dcgan, &options, err));
     float *vectors = calloc((size_t)(count * options.latent), sizeof *vectors);
     if (vectors == NULL) abort();
-    leat_dcgan_noise(dcgan, LEAT_NOISE_FIXED, run->options.seed, 0, count, vectors);
+    leat_dcgan_noise(dcgan, LEAT_NOISE_FIXED, run->options.run.seed, 0, count, vectors);
     fwrite(vectors, sizeof *vectors, (size_t)(count * options.latent), stdout);
     free(vectors);
     leat_dcgan_destroy(dcgan);
@@ -48,7 +48,7 @@ static leat_code put(const char *path, int64_t count, leat_error *err) {
     const leat_generate_from from = {.model = model,
                                      .parameters = parameters,
                                      .statistics = statistics,
-                                     .seed = run->options.seed,
+                                     .seed = run->options.run.seed,
                                      .count = count};
     if (code == LEAT_OK) code = leat_generate(&from, take, NULL, err);
     free(statistics);

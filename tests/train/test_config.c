@@ -7,14 +7,18 @@
 #include "leat/train.h"
 #include "train_support.h"
 
+static leat_dcgan_settings settings; /* of the file that was loaded last */
+
 static leat_code load(const char *text, leat_train_options *options, char notes[1000],
                       leat_error *err) {
     const char *path = train_path("settings.yaml");
     leat_train_config *config = NULL;
     assert_int_equal(leat_file_save(path, text, (int64_t)strlen(text), NULL), LEAT_OK);
     *options = leat_train_options_default();
+    settings = leat_dcgan_settings_default();
     notes[0] = 0;
-    leat_code code = leat_train_config_load(&config, path, options, notes, 1000, err);
+    leat_code code =
+        leat_train_config_load(&config, path, "dcgan", options, &settings, notes, 1000, err);
     assert_true((config != NULL) == (code == LEAT_OK));
     leat_train_config_destroy(config);
     return code;
@@ -28,14 +32,15 @@ static void names_are_those_of_options(void **state) {
                    "codec-up: int8\nseed: 18446744073709551615\nunits: 3\nmemory: 2G\n",
                    &options, notes, err));
     assert_int_equal(options.steps, 500);
-    assert_int_equal(options.width, 32);
-    assert_true(options.learning_rate == 1e-4);
-    assert_int_equal(options.schedule, LEAT_SCHEDULE_ALTERNATING);
+    assert_int_equal(settings.width, 32);
+    assert_true(settings.learning_rate == 1e-4);
+    assert_int_equal(settings.schedule, LEAT_DCGAN_ALTERNATING);
     assert_int_equal(options.codec_up, LEAT_CODEC_INT8);
     assert_true(options.seed == UINT64_MAX);
     assert_int_equal(options.units, 3);
     assert_int_equal(options.memory_bytes, INT64_C(2) << 30);
-    assert_int_equal(options.latent, 100); /* the default */
+    assert_int_equal(settings.latent, 100); /* the default */
+    assert_ptr_equal(options.settings, &settings);
     assert_string_equal(notes, "");
 }
 
@@ -74,11 +79,11 @@ static void the_reference_is_understood(void **state) {
     char notes[1000];
     (void)state;
     assert_ok(load(reference, &options, notes, err));
-    assert_int_equal(options.latent, 64);
+    assert_int_equal(settings.latent, 64);
     assert_int_equal(options.unit_size, 320);
     assert_int_equal(options.units, 3);
     assert_int_equal(options.micro_batch, 32);
-    assert_true(options.learning_rate == 2e-4 && options.beta1 == 0.4 && options.beta2 == 0.99);
+    assert_true(settings.learning_rate == 2e-4 && settings.beta1 == 0.4 && settings.beta2 == 0.99);
     /* what is not used is said, but no secret is repeated */
     assert_non_null(strstr(notes, "data.dataset_path is not used: "));
     assert_non_null(strstr(notes, "huggingface.token is not used: "));
@@ -98,8 +103,8 @@ static void secrets_stay_out_of_the_run(void **state) {
     char notes[1000];
     (void)state;
     assert_ok(load(reference, &options, notes, err));
-    options.width = 1;
-    options.latent = 2;
+    settings.width = 1;
+    settings.latent = 2;
     options.unit_size = 8;
     options.micro_batch = 4;
     options.steps = 1;
@@ -123,7 +128,10 @@ static void what_is_wrong_is_named(void **state) {
         const char *text, *says;
     } cases[] = {
         {"widht: 3\n", "line 1: there is no setting \"widht\"; did you mean \"width\"?"},
+        {"unitsize: 4\n", "there is no setting \"unitsize\"; did you mean \"unit-size\"?"},
         {"a: 1\n", "there is no setting \"a\""},
+        {"width: many\nsteps: none\n", "line 1: width"}, /* lines in their order */
+        {"steps: none\nwidth: many\n", "line 1: steps"},
         {"steps: 5\nlearning_rate: 1\n", "line 2: there is no setting \"learning_rate\"; did you "
                                          "mean \"learning-rate\"?"},
         {"width: many\n", "line 1: width: \"many\" is not accepted; it takes a whole number"},
@@ -149,8 +157,22 @@ static void what_is_wrong_is_named(void **state) {
             strstr(err.message, cases[i].says) == NULL)
             fail_msg("%s: code %d: %s", cases[i].text, code, err.message);
         assert_non_null(strstr(err.message, "settings.yaml"));
-        assert_int_equal(options.width, 64); /* nothing was set */
+        assert_int_equal(settings.width, 64); /* nothing was set */
+        assert_null(options.settings);
     }
+}
+
+static void models_that_there_are_not_have_no_settings(void **state) {
+    leat_train_config *config = NULL;
+    leat_train_options options = leat_train_options_default();
+    char notes[100];
+    (void)state;
+    assert_null(leat_train_settings_table("gpt"));
+    assert_ptr_equal(leat_train_settings_table("dcgan"), leat_dcgan_settings_table());
+    assert_fails(leat_train_config_load(&config, train_path("settings.yaml"), "gpt", &options,
+                                        &settings, notes, sizeof notes, err),
+                 LEAT_ERR_OPTION, "there is no model \"gpt\"; there is dcgan");
+    assert_null(config);
 }
 
 int main(void) {
@@ -159,6 +181,7 @@ int main(void) {
         cmocka_unit_test(the_reference_is_understood),
         cmocka_unit_test(secrets_stay_out_of_the_run),
         cmocka_unit_test(what_is_wrong_is_named),
+        cmocka_unit_test(models_that_there_are_not_have_no_settings),
     };
     return cmocka_run_group_tests(tests, NULL, train_teardown);
 }

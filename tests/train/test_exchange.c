@@ -194,7 +194,9 @@ static void one_pass_only(void **state) {
     leat_exchange *exchange = NULL;
     leat_error err = {0};
     (void)state;
-    options.schedule = LEAT_SCHEDULE_ALTERNATING;
+    leat_dcgan_settings own = train_small_settings();
+    own.schedule = LEAT_DCGAN_ALTERNATING;
+    options.settings = &own;
     leat_trainer *trainer = train_create(&options, &samples);
     assert_int_equal(leat_exchange_create(&exchange, trainer, &options, RUN, &err),
                      LEAT_ERR_OPTION);

@@ -99,15 +99,18 @@ static void metrics_have_a_line_a_step_and_a_line_an_epoch(void **state) {
 static void its_own_configuration_repeats_it(void **state) {
     const char *a = train_path("config1"), *b = train_path("config2");
     leat_train_options options = train_options(2), again = leat_train_options_default();
+    leat_dcgan_settings rare = train_small_settings(), own = leat_dcgan_settings_default();
     leat_train_config *config = NULL;
     char path[LEAT_PATH_BYTES], notes[100];
     (void)state;
-    options.learning_rate = 1e-5;
+    rare.learning_rate = 1e-5;
+    options.settings = &rare;
     options.codec_up = LEAT_CODEC_BF16;
     options.seed = UINT64_MAX;
     const leat_train_result one = train_run(a, &options);
     assert_ok(leat_path_join(path, sizeof path, a, "config.yaml", err));
-    assert_ok(leat_train_config_load(&config, path, &again, notes, sizeof notes, err));
+    assert_ok(
+        leat_train_config_load(&config, path, "dcgan", &again, &own, notes, sizeof notes, err));
     assert_string_equal(notes, "");
     again.threads = 2;
     const leat_train_result two = train_run(b, &again);

@@ -74,11 +74,13 @@ static void other_settings_and_data_are_refused_by_name(void **state) {
     train_run(other, &options);
     for (int i = 0; i < 7; i++) {
         leat_train_result result;
+        leat_dcgan_settings own = train_small_settings();
         options = train_options(4);
+        options.settings = &own;
         options.resume = true;
-        if (i == 0) options.width = 2;
+        if (i == 0) own.width = 2;
         if (i == 1) options.seed = 3;
-        if (i == 2) options.learning_rate = 0.01;
+        if (i == 2) own.learning_rate = 0.01;
         if (i == 3) options.codec_up = LEAT_CODEC_INT8;
         if (i == 4) options.units = 2;
         if (i == 6) options.init = other;
@@ -145,6 +147,13 @@ static void a_changed_training_file_is_refused(void **state) {
     at[10] = '2';
     assert_ok(leat_file_save(path, text, size, err));
     assert_fails(leat_run_open(&opened, run, err), LEAT_ERR_CORRUPT, "training.json");
+    /* a model of a later version */
+    char *model = strstr(text, "\"dcgan\"");
+    assert_non_null(model);
+    memcpy(model, "\"later\"", 7);
+    assert_ok(leat_file_save(path, text, size, err));
+    assert_fails(leat_run_open(&opened, run, err), LEAT_ERR_UNSUPPORTED, "the model \"later\"");
+    memcpy(model, "\"dcgan\"", 7);
     for (int64_t cut = 0; cut < size - 2; cut += 7) {
         assert_ok(leat_file_save(path, text, cut, err));
         assert_fails(leat_run_open(&opened, run, err), LEAT_ERR_CORRUPT, "training.json");
@@ -247,7 +256,9 @@ static void imports_that_do_not_fit_are_refused(void **state) {
     (void)state;
     train_run(run, &options);
     assert_ok(leat_run_export(run, -1, dir, false, err));
-    options.width = 2;
+    leat_dcgan_settings wider = train_small_settings();
+    wider.width = 2;
+    options.settings = &wider;
     options.init = run;
     assert_fails(
         leat_train("dcgan", train_data(TRAIN_IMAGES), train_path("m1"), &options, &result, err),
@@ -277,8 +288,7 @@ static void the_bill_is_kept(void **state) {
     leat_train_options options = train_options(3);
     leat_train_bill bill;
     (void)state;
-    options.width = 64;
-    options.latent = 100;
+    options.settings = NULL; /* width 64, latent size 100 */
     options.units = 3;
     options.unit_size = 320;
     options.micro_batch = 32;

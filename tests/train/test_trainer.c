@@ -19,6 +19,7 @@ enum { IMAGES = 11, STEPS = 3 };
 /* What a step is, without the trainer: one unit after the other, through the bytes of a codec. */
 typedef struct plain {
     leat_train_options options;
+    leat_dcgan_settings settings;
     leat_dcgan *dcgan;
     int64_t size, moments;
     float *parameters, *first, *second, *running;
@@ -32,8 +33,10 @@ static void through_bytes(leat_codec codec, uint64_t key, float *values, int64_t
 }
 
 static void plain_begin(plain *p, const leat_train_options *options) {
-    const leat_dcgan_options of = {options->width, options->latent, options->micro_batch, 1, NULL};
+    const leat_dcgan_settings *own = options->settings;
+    const leat_dcgan_options of = {own->width, own->latent, options->micro_batch, 1, NULL};
     p->options = *options;
+    p->settings = *own;
     assert_ok(leat_dcgan_create(&p->dcgan, &of, err));
     p->size = leat_dcgan_size(p->dcgan);
     p->moments = leat_dcgan_moment_count(p->dcgan);
@@ -59,7 +62,7 @@ static void plain_unit(plain *p, leat_dcgan_pass pass, const float *weights, int
     const int64_t n = o->unit_size, begin = (step * o->units + unit) * n;
     const int micros = (int)(n / o->micro_batch);
     uint8_t *images = malloc((size_t)(n * LEAT_IMAGE_VALUES));
-    float *noise = malloc((size_t)(n * o->latent) * 4);
+    float *noise = malloc((size_t)(n * p->settings.latent) * 4);
     leat_dcgan_result result = {.gradient = calloc((size_t)p->size, 4),
                                 .moments = calloc((size_t)(micros * p->moments), 4)};
     for (int64_t i = 0; i < n; i++)
@@ -67,7 +70,7 @@ static void plain_unit(plain *p, leat_dcgan_pass pass, const float *weights, int
                      images + i * LEAT_IMAGE_VALUES);
     for (int64_t i = 0; i < n; i++)
         leat_dcgan_noise(p->dcgan, LEAT_NOISE_TRAINING, o->seed, begin + i, 1,
-                         noise + i * o->latent);
+                         noise + i * p->settings.latent);
     assert_ok(leat_dcgan_unit(p->dcgan, pass, micros, weights, images, noise, &result, err));
     const uint64_t key =
         leat_trainer_key(&(leat_plan){o->seed, IMAGES, o->units, n, o->micro_batch}, step, unit,
@@ -85,8 +88,9 @@ static void plain_unit(plain *p, leat_dcgan_pass pass, const float *weights, int
 
 static void plain_step(plain *p, int64_t step) {
     const leat_train_options *o = &p->options;
-    const leat_adam adam = {o->learning_rate, o->beta1, o->beta2, 1e-8, 0};
-    const bool both = o->schedule == LEAT_SCHEDULE_SIMULTANEOUS;
+    const leat_dcgan_settings *own = &p->settings;
+    const leat_adam adam = {own->learning_rate, own->beta1, own->beta2, 1e-8, 0};
+    const bool both = own->schedule == LEAT_DCGAN_SIMULTANEOUS;
     float *sum = calloc((size_t)p->size, 4), *weights = malloc((size_t)p->size * 4);
     for (int i = 0; i < (both ? 1 : 2); i++) {
         const leat_dcgan_pass pass = both ? LEAT_DCGAN_BOTH : i == 0 ? LEAT_DCGAN_D : LEAT_DCGAN_G;
@@ -105,8 +109,10 @@ static void steps_are_those_of_plain_loops(void **state) {
     (void)state;
     for (int kind = 0; kind < 8; kind++) {
         leat_train_options options = train_small();
+        leat_dcgan_settings own = train_small_settings();
         const leat_samples samples = train_samples(IMAGES);
-        options.schedule = kind % 2 == 0 ? LEAT_SCHEDULE_SIMULTANEOUS : LEAT_SCHEDULE_ALTERNATING;
+        own.schedule = kind % 2 == 0 ? LEAT_DCGAN_SIMULTANEOUS : LEAT_DCGAN_ALTERNATING;
+        options.settings = &own;
         options.codec_up = (leat_codec)(kind / 2 % 3);
         options.codec_down = kind / 2 == 1 ? LEAT_CODEC_BF16 : LEAT_CODEC_F32;
         options.units = kind >= 6 ? 1 : 3;
@@ -166,16 +172,18 @@ static void what_decides_the_weights_does_matter(void **state) {
     (void)state;
     hash_of(&options, IMAGES, first);
     for (int i = 0; i < 9; i++) {
+        leat_dcgan_settings own = train_small_settings();
         options = train_small();
+        options.settings = &own;
         if (i == 0) options.seed = 1;
         if (i == 1) options.units = 1;
         if (i == 2) options.unit_size = 8;
         if (i == 3) options.micro_batch = 4;
         if (i == 4) options.codec_up = LEAT_CODEC_BF16;
         if (i == 5) options.codec_down = LEAT_CODEC_BF16;
-        if (i == 6) options.learning_rate = 1e-3;
-        if (i == 7) options.schedule = LEAT_SCHEDULE_ALTERNATING;
-        if (i == 8) options.latent = 4;
+        if (i == 6) own.learning_rate = 1e-3;
+        if (i == 7) own.schedule = LEAT_DCGAN_ALTERNATING;
+        if (i == 8) own.latent = 4;
         hash_of(&options, IMAGES, other);
         if (strcmp(first, other) == 0) fail_msg("case %d", i);
     }

@@ -9,10 +9,14 @@
 #include "format/image_set_support.h"
 #include "memory_folder.h"
 
+static const leat_dcgan_settings small = {
+    .width = 1, .latent = 3, .learning_rate = 2e-4, .beta1 = 0.5, .beta2 = 0.999};
+
+leat_dcgan_settings train_small_settings(void) { return small; }
+
 leat_train_options train_small(void) {
     leat_train_options options = leat_train_options_default();
-    options.width = 1;
-    options.latent = 3;
+    options.settings = &small;
     options.units = 2;
     options.unit_size = 4;
     options.micro_batch = 2;

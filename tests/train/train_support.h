@@ -9,6 +9,8 @@
 /* Width 1, latent size 3, 2 units of 4 images, micro-batches of 2, one thread, 4 steps, no samples.
  */
 leat_train_options train_small(void);
+/* The settings that these refer to. */
+leat_dcgan_settings train_small_settings(void);
 /* `count` images (image_set_support.h), without a file. */
 leat_samples train_samples(int64_t count);
 /* A trainer of these options on samples that outlive it; leat_trainer_destroy. */
