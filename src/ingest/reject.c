@@ -44,26 +44,26 @@ struct leat_reject_log {
     leat_merge_runs runs;
 };
 
-leat_code leat_reject_log_create(leat_reject_log **out, const leat_reject_kind *kind,
-                                 const char *const *paths, bool strict, int workers,
-                                 int64_t memory_bytes, const char *temp_dir, leat_error *err) {
-    LEAT_ASSERT(kind->reason_count <= LEAT_REJECT_REASONS_MAX);
+leat_code leat_reject_log_create(leat_reject_log **out, const leat_reject_options *options,
+                                 leat_error *err) {
+    LEAT_ASSERT(options->kind->reason_count <= LEAT_REJECT_REASONS_MAX);
+    LEAT_ASSERT(options->workers >= 1);
     *out = NULL;
     leat_reject_log *log = NULL;
     LEAT_TRY(LEAT_NEW(&log, 1, err));
-    log->kind = kind;
-    log->paths = paths;
-    log->strict = strict;
-    log->worker_count = workers;
-    log->memory_bytes = memory_bytes;
-    int64_t share = memory_bytes / workers;
+    log->kind = options->kind;
+    log->paths = options->paths;
+    log->strict = options->strict;
+    log->worker_count = options->workers;
+    log->memory_bytes = options->memory_bytes;
+    int64_t share = options->memory_bytes / options->workers;
     log->block_bytes = share < LEAT_REJECT_WORKER_BYTES_MIN ? LEAT_REJECT_WORKER_BYTES_MIN
                        : share > BLOCK_MAX                  ? BLOCK_MAX
                                                             : share;
     log->block_bytes &= ~INT64_C(7);
-    log->runs.temp_dir = temp_dir;
+    log->runs.temp_dir = options->temp_dir;
     pthread_mutex_init(&log->lock, NULL);
-    leat_code code = LEAT_NEW(&log->workers, workers, err);
+    leat_code code = LEAT_NEW(&log->workers, options->workers, err);
     if (code != LEAT_OK) {
         leat_reject_log_destroy(log);
         return code;

@@ -33,14 +33,20 @@ typedef struct leat_reject_row {
 /* The minimum memory of a worker that rejects. */
 #define LEAT_REJECT_WORKER_BYTES_MIN (INT64_C(48) << 10)
 
-/* strict: the first add fails with LEAT_ERR_INPUT naming file, row, reason and values.
- * `paths` (file_index -> text) and temp_dir must outlive the log. memory_bytes limits all its
- * buffers (but each worker takes LEAT_REJECT_WORKER_BYTES_MIN, and none before its first row);
- * beyond it, sorted runs go to temp_dir. */
+/* What its pointers lead to must outlive the log. */
+typedef struct leat_reject_options {
+    const leat_reject_kind *kind;
+    const char *const *paths; /* file_index -> text */
+    bool strict; /* the first add fails with LEAT_ERR_INPUT naming file, row, reason and values */
+    int workers;
+    /* Limits all its buffers (but each worker takes LEAT_REJECT_WORKER_BYTES_MIN, and none before
+     * its first row); beyond it, sorted runs go to temp_dir. */
+    int64_t memory_bytes;
+    const char *temp_dir;
+} leat_reject_options;
+
 LEAT_MUST_CHECK leat_code leat_reject_log_create(leat_reject_log **out,
-                                                 const leat_reject_kind *kind,
-                                                 const char *const *paths, bool strict, int workers,
-                                                 int64_t memory_bytes, const char *temp_dir,
+                                                 const leat_reject_options *options,
                                                  leat_error *err);
 void leat_reject_log_destroy(leat_reject_log *log);
 LEAT_MUST_CHECK leat_code leat_reject_log_add(leat_reject_log *log, int worker,

@@ -45,8 +45,10 @@ static leat_code scan(int threads, leat_can_file files[2], leat_error *err) {
     leat_can_scan_options options = {
         .lines = {.canonical = true, .strict = true}, .threads = threads, .batch = count};
     atomic_store(&frames, 0);
-    LEAT_TRY(leat_reject_log_create(&options.rejects, &leat_can_rejects, input_paths, false,
-                                    threads, 1 << 20, core_dir(), err));
+    LEAT_TRY(leat_reject_log_create(
+        &options.rejects,
+        &(leat_reject_options){&leat_can_rejects, input_paths, false, threads, 1 << 20, core_dir()},
+        err));
     leat_code code = leat_can_scan(&inputs, &options, files, err);
     if (code == LEAT_OK) {
         code = leat_reject_log_save(options.rejects, core_path("rejected.csv"), err);

@@ -43,8 +43,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     leat_code code =
         leat_lines_open_bytes(&lines, data + 1, (int64_t)size - 1, "text", &options, &err);
     if (code == LEAT_OK) {
-        code = leat_reject_log_create(&source.rejects, &leat_probe_rejects, paths, false, 1,
-                                      1 << 24, "/nowhere", &err);
+        code = leat_reject_log_create(
+            &source.rejects,
+            &(leat_reject_options){&leat_probe_rejects, paths, false, 1, 1 << 24, "/nowhere"},
+            &err);
     }
     LEAT_ASSERT(code == LEAT_OK);
     int64_t lines_taken = 0;

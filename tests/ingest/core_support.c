@@ -144,7 +144,8 @@ core_row *core_rows(const core_shape *shape) {
 
 uint32_t core_define(leat_spill *spill, int bucket, int64_t src_id, const char *text) {
     uint32_t number = 0;
-    assert_ok(leat_spill_define(spill, bucket, src_id, text, (int32_t)strlen(text), &number, err));
+    assert_ok(leat_spill_define(spill, bucket, src_id, (leat_text){text, (int32_t)strlen(text)},
+                                &number, err));
     return number;
 }
 

@@ -77,9 +77,11 @@ static leat_code run_scan(source_run *run, leat_error *err) {
     for (int64_t i = 0; i < run->inputs.count; i++) paths[i] = run->inputs.items[i].path;
     snprintf(run->rejected, sizeof run->rejected, "%s", core_path("rejected.csv"));
     remove(run->rejected);
-    leat_code code =
-        leat_reject_log_create(&run->options.rejects, &leat_probe_rejects, paths, run->strict,
-                               run->options.threads, run->reject_bytes, core_dir(), err);
+    leat_code code = leat_reject_log_create(
+        &run->options.rejects,
+        &(leat_reject_options){&leat_probe_rejects, paths, run->strict, run->options.threads,
+                               run->reject_bytes, core_dir()},
+        err);
     if (code == LEAT_OK) code = leat_sources_check(&run->inputs, &run->options, err);
     if (code == LEAT_OK) {
         code = leat_sources_scan(&run->inputs, &run->options, &run->rows_read, err);

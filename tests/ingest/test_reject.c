@@ -39,8 +39,10 @@ static leat_code add_share(void *context, int index, leat_error *err) {
 
 static core_image write_log(int64_t rows, int workers, int64_t memory_bytes) {
     adding self = {.rows = rows, .workers = workers};
-    assert_ok(leat_reject_log_create(&self.log, &leat_probe_rejects, paths, false, workers,
-                                     memory_bytes, core_dir(), err));
+    assert_ok(leat_reject_log_create(&self.log,
+                                     &(leat_reject_options){&leat_probe_rejects, paths, false,
+                                                            workers, memory_bytes, core_dir()},
+                                     err));
     assert_ok(run_threads(workers, add_share, &self, err));
     int64_t counts[LEAT_REJECT_COUNT], total = 0;
     leat_reject_log_counts(self.log, counts);
@@ -117,8 +119,9 @@ static void test_few(void **state) {
     }
     leat_reject_log *log = NULL;
     remove(core_path("none.csv"));
-    assert_ok(leat_reject_log_create(&log, &leat_probe_rejects, paths, false, 2, 1 << 20,
-                                     core_dir(), err));
+    assert_ok(leat_reject_log_create(
+        &log, &(leat_reject_options){&leat_probe_rejects, paths, false, 2, 1 << 20, core_dir()},
+        err));
     assert_ok(leat_reject_log_save(log, core_path("none.csv"), err));
     leat_reject_log_destroy(log);
     struct stat facts;
@@ -128,8 +131,9 @@ static void test_few(void **state) {
 static void test_strict(void **state) {
     (void)state;
     leat_reject_log *log = NULL;
-    assert_ok(leat_reject_log_create(&log, &leat_probe_rejects, paths, true, 1, 1 << 20, core_dir(),
-                                     err));
+    assert_ok(leat_reject_log_create(
+        &log, &(leat_reject_options){&leat_probe_rejects, paths, true, 1, 1 << 20, core_dir()},
+        err));
     leat_reject_row row = {1, 17, LEAT_REJECT_RTT, "a,b,c,4,inf,", 12};
     assert_fails(leat_reject_log_add(log, 0, &row, err), LEAT_ERR_INPUT,
                  "\"b,c.csv\" row 17: rtt_infinite: a,b,c,4,inf,");
@@ -145,7 +149,8 @@ static void test_kind(void **state) {
     static const char *const reasons[] = {"too_blue", "too_green"};
     static const leat_reject_kind kind = {"file,line,reason,hue", "line", reasons, 2};
     leat_reject_log *log = NULL;
-    assert_ok(leat_reject_log_create(&log, &kind, paths, false, 2, 1 << 20, core_dir(), err));
+    assert_ok(leat_reject_log_create(
+        &log, &(leat_reject_options){&kind, paths, false, 2, 1 << 20, core_dir()}, err));
     leat_reject_row rows[] = {{1, 7, 1, "a,b", 3}, {1, 6, 0, "", 0}, {0, 9, 1, "c", 1}};
     for (int i = 0; i < 3; i++) assert_ok(leat_reject_log_add(log, i % 2, &rows[i], err));
     int64_t counts[2];
@@ -162,7 +167,8 @@ static void test_kind(void **state) {
     assert_int_equal(got.size_bytes, sizeof want - 1);
     assert_memory_equal(got.data, want, sizeof want - 1);
     free(got.data);
-    assert_ok(leat_reject_log_create(&log, &kind, paths, true, 1, 1 << 20, core_dir(), err));
+    assert_ok(leat_reject_log_create(
+        &log, &(leat_reject_options){&kind, paths, true, 1, 1 << 20, core_dir()}, err));
     assert_fails(leat_reject_log_add(log, 0, &rows[1], err), LEAT_ERR_INPUT,
                  "\"b,c.csv\" line 6: too_blue");
     leat_reject_log_destroy(log);
@@ -174,16 +180,18 @@ static void test_failures(void **state) {
     char values[LEAT_REJECT_VALUES_BYTES + 2] = {0};
     memset(values, 'x', sizeof values - 1);
     leat_reject_row row = {0, 1, LEAT_REJECT_LINE, values, sizeof values - 1};
-    assert_ok(leat_reject_log_create(&log, &leat_probe_rejects, paths, false, 1, 1 << 20,
-                                     core_dir(), err));
+    assert_ok(leat_reject_log_create(
+        &log, &(leat_reject_options){&leat_probe_rejects, paths, false, 1, 1 << 20, core_dir()},
+        err));
     assert_fails(leat_reject_log_add(log, 0, &row, err), LEAT_ERR_LIMIT, "8193 bytes");
     row.values_bytes--;
     assert_ok(leat_reject_log_add(log, 0, &row, err));
     assert_fails(leat_reject_log_save(log, core_path("no/such/folder.csv"), err),
                  LEAT_ERR_NOT_FOUND, "no/such/folder.csv");
     leat_reject_log_destroy(log);
-    assert_ok(leat_reject_log_create(&log, &leat_probe_rejects, paths, false, 1, 1,
-                                     core_path("nowhere"), err));
+    assert_ok(leat_reject_log_create(
+        &log, &(leat_reject_options){&leat_probe_rejects, paths, false, 1, 1, core_path("nowhere")},
+        err));
     leat_code code = LEAT_OK;
     leat_error error = {0};
     for (int i = 0; i < 100 && code == LEAT_OK; i++) {

@@ -58,8 +58,12 @@ static leat_code create_rejects(leat_can_job *job, int64_t memory_bytes, leat_er
     int64_t count = job->splits.inputs.count;
     LEAT_TRY(LEAT_NEW(&job->paths, count, err));
     for (int64_t i = 0; i < count; i++) job->paths[i] = job->splits.inputs.items[i].path;
-    return leat_reject_log_create(&job->rejects, &leat_can_rejects, job->paths, false,
-                                  job->scan_threads, memory_bytes, job->folder.workdir.temp, err);
+    const leat_reject_options options = {.kind = &leat_can_rejects,
+                                         .paths = job->paths,
+                                         .workers = job->scan_threads,
+                                         .memory_bytes = memory_bytes,
+                                         .temp_dir = job->folder.workdir.temp};
+    return leat_reject_log_create(&job->rejects, &options, err);
 }
 
 static leat_code load_saved(leat_can_job *job, const leat_can_store_options *options,

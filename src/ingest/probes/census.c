@@ -140,12 +140,13 @@ static leat_code id_set_add(void *context, const entry *item, leat_error *err) {
 }
 
 /* Calls `fresh` once for each distinct src_id of the logs. */
-static leat_code for_each_source(leat_census_log *logs, int log_count, int64_t memory_bytes,
-                                 entry_fn fresh, void *context, leat_error *err) {
+static leat_code for_each_source(const leat_census_logs *logs, entry_fn fresh, void *context,
+                                 leat_error *err) {
     int64_t entries = 0;
-    for (int i = 0; i < log_count; i++) entries += logs[i].entries;
+    for (int i = 0; i < logs->count; i++) entries += logs->logs[i].entries;
     id_set set = {.slot_count = 1024, .pass_count = 1, .fresh = fresh, .fresh_context = context};
-    while (set.slot_count < entries * 2 && set.slot_count * 16 <= memory_bytes) set.slot_count *= 2;
+    while (set.slot_count < entries * 2 && set.slot_count * 16 <= logs->memory_bytes)
+        set.slot_count *= 2;
     /* Shares are equal up to chance; an average load of one half leaves space for deviations. */
     set.pass_count = (entries * 2 + set.slot_count - 1) / set.slot_count;
     if (set.pass_count < 1) set.pass_count = 1;
@@ -154,8 +155,9 @@ static leat_code for_each_source(leat_census_log *logs, int log_count, int64_t m
     leat_code code = LEAT_OK;
     for (set.pass = 0; set.pass < set.pass_count && code == LEAT_OK; set.pass++) {
         memset(set.slots, 0xff, (size_t)set_bytes);
-        for (int i = 0; i < log_count && code == LEAT_OK; i++) {
-            code = for_each_entry(logs[i].file, logs[i].file_bytes, id_set_add, &set, err);
+        for (int i = 0; i < logs->count && code == LEAT_OK; i++) {
+            const leat_census_log *log = &logs->logs[i];
+            code = for_each_entry(log->file, log->file_bytes, id_set_add, &set, err);
         }
     }
     leat_block_free(set.slots, set_bytes);
@@ -173,15 +175,14 @@ static leat_code count_entry(void *context, const entry *item, leat_error *err) 
     return LEAT_OK;
 }
 
-leat_code leat_census_count(leat_census_log *logs, int log_count, int64_t memory_bytes,
-                            leat_census *census, leat_error *err) {
+leat_code leat_census_count(const leat_census_logs *logs, leat_census *census, leat_error *err) {
     *census = (leat_census){0};
     leat_code code = LEAT_OK;
     for (int s = 0; s < LEAT_SPLITS && code == LEAT_OK; s++) {
         code = LEAT_NEW(&census->ranges[s], RANGES, err);
     }
     if (code == LEAT_OK) {
-        code = for_each_source(logs, log_count, memory_bytes, count_entry, census, err);
+        code = for_each_source(logs, count_entry, census, err);
     }
     if (code != LEAT_OK) leat_census_free(census);
     return code;
@@ -250,12 +251,12 @@ static leat_code select_text(leat_census_log *distinct, int64_t rank, leat_censu
     return LEAT_OK;
 }
 
-leat_code leat_census_rank(leat_census_log *logs, int log_count, int64_t memory_bytes, int64_t rank,
-                           const char *temp_dir, leat_census_bound *bound, leat_error *err) {
+leat_code leat_census_rank(const leat_census_logs *logs, int64_t rank, const char *temp_dir,
+                           leat_census_bound *bound, leat_error *err) {
     *bound = (leat_census_bound){.size_bytes = -1};
     leat_census_log distinct;
     LEAT_TRY(leat_census_log_open(&distinct, temp_dir, err));
-    leat_code code = for_each_source(logs, log_count, memory_bytes, copy_entry, &distinct, err);
+    leat_code code = for_each_source(logs, copy_entry, &distinct, err);
     if (code == LEAT_OK) code = leat_census_log_flush(&distinct, err);
     if (code == LEAT_OK && rank < distinct.entries) {
         code = select_text(&distinct, rank, bound, err);
@@ -327,20 +328,19 @@ static leat_code count_member(void *context, const entry *item, leat_error *err)
     return LEAT_OK;
 }
 
-static leat_code count_spelled(leat_census_log *logs, int log_count, int64_t memory_bytes,
-                               spelled *all, leat_error *err) {
+static leat_code count_spelled(const leat_census_logs *logs, spelled *all, leat_error *err) {
     LEAT_TRY(LEAT_NEW(&all->ids, 2 * SPELLED_MAX, err));
-    LEAT_TRY(for_each_source(logs, log_count, memory_bytes, collect_spelled, all, err));
+    LEAT_TRY(for_each_source(logs, collect_spelled, all, err));
     if (all->count == 0) return LEAT_OK;
     keep_least(all);
     LEAT_TRY(LEAT_NEW(&all->members, all->count, err));
-    return for_each_source(logs, log_count, memory_bytes, count_member, all, err);
+    return for_each_source(logs, count_member, all, err);
 }
 
-leat_code leat_census_spell(leat_census_log *logs, int log_count, int64_t memory_bytes,
-                            leat_census_spellings *out, leat_error *err) {
+leat_code leat_census_spell(const leat_census_logs *logs, leat_census_spellings *out,
+                            leat_error *err) {
     spelled all = {.complete = true};
-    leat_code code = count_spelled(logs, log_count, memory_bytes, &all, err);
+    leat_code code = count_spelled(logs, &all, err);
     *out = (leat_census_spellings){.complete = all.complete};
     for (int64_t i = 0; i < all.count && code == LEAT_OK; i++) {
         if (all.members[i] < 2) continue;

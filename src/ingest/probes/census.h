@@ -49,8 +49,14 @@ typedef struct leat_census {
 } leat_census;
 
 /* Counts, within about memory_bytes. */
-LEAT_MUST_CHECK leat_code leat_census_count(leat_census_log *logs, int log_count,
-                                            int64_t memory_bytes, leat_census *census,
+/* Logs, all of which are read, and the memory for the table that counts them. */
+typedef struct leat_census_logs {
+    leat_census_log *logs;
+    int count;
+    int64_t memory_bytes;
+} leat_census_logs;
+
+LEAT_MUST_CHECK leat_code leat_census_count(const leat_census_logs *logs, leat_census *census,
                                             leat_error *err);
 void leat_census_free(leat_census *census);
 /* An upper bound for the probes of the fullest of the given number of shards of the split. */
@@ -63,17 +69,16 @@ typedef struct leat_census_bound {
 } leat_census_bound;
 
 /* The text with exactly `rank` distinct texts below it; uses an unnamed file in temp_dir. */
-LEAT_MUST_CHECK leat_code leat_census_rank(leat_census_log *logs, int log_count,
-                                           int64_t memory_bytes, int64_t rank, const char *temp_dir,
-                                           leat_census_bound *bound, leat_error *err);
+LEAT_MUST_CHECK leat_code leat_census_rank(const leat_census_logs *logs, int64_t rank,
+                                           const char *temp_dir, leat_census_bound *bound,
+                                           leat_error *err);
 
 /* Addresses of several spellings among the distinct sources, and how many sources they are. */
 typedef struct leat_census_spellings {
     int64_t addresses, probes;
     bool complete; /* false: there are too many other spellings to count all of them */
 } leat_census_spellings;
-LEAT_MUST_CHECK leat_code leat_census_spell(leat_census_log *logs, int log_count,
-                                            int64_t memory_bytes, leat_census_spellings *out,
-                                            leat_error *err);
+LEAT_MUST_CHECK leat_code leat_census_spell(const leat_census_logs *logs,
+                                            leat_census_spellings *out, leat_error *err);
 
 #endif

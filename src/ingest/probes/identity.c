@@ -156,17 +156,17 @@ static void count_keys(const key_set *set, leat_identities *out) {
     }
 }
 
-static leat_code count_passes(leat_census_log *logs, int log_count, key_set *set,
-                              leat_ticker *ticker, leat_identities *out, leat_error *err) {
+static leat_code count_passes(const leat_census_logs *logs, key_set *set, leat_ticker *ticker,
+                              leat_identities *out, leat_error *err) {
     for (int by_address = 0; by_address < 2; by_address++) {
         set->by_address = by_address != 0;
         for (set->pass = 0; set->pass < set->pass_count; set->pass++) {
             memset(set->keys, 0xff, (size_t)set->slot_count * sizeof *set->keys);
             memset(set->marks, 0, (size_t)set->slot_count);
-            for (int i = 0; i < log_count; i++) {
+            for (int i = 0; i < logs->count; i++) {
                 LEAT_TRY(leat_ticker_check(ticker, err));
-                if (logs[i].file != NULL)
-                    LEAT_TRY(leat_census_for_each(&logs[i], add_key, set, err));
+                if (logs->logs[i].file != NULL)
+                    LEAT_TRY(leat_census_for_each(&logs->logs[i], add_key, set, err));
             }
             count_keys(set, out);
         }
@@ -174,20 +174,21 @@ static leat_code count_passes(leat_census_log *logs, int log_count, key_set *set
     return LEAT_OK;
 }
 
-leat_code leat_identity_count(leat_census_log *logs, int log_count, int level,
-                              const leat_census_bound *bound, int64_t memory_bytes,
-                              leat_ticker *ticker, leat_identities *out, leat_error *err) {
+leat_code leat_identity_count(const leat_census_logs *logs, int level,
+                              const leat_census_bound *bound, leat_ticker *ticker,
+                              leat_identities *out, leat_error *err) {
     int64_t entries = 0;
     key_set set = {.slot_count = 1024, .level = level, .bound = bound};
     *out = (leat_identities){0};
-    for (int i = 0; i < log_count; i++) entries += logs[i].entries;
+    for (int i = 0; i < logs->count; i++) entries += logs->logs[i].entries;
     if (entries == 0) return LEAT_OK;
-    while (set.slot_count < entries * 2 && set.slot_count * 18 <= memory_bytes) set.slot_count *= 2;
+    while (set.slot_count < entries * 2 && set.slot_count * 18 <= logs->memory_bytes)
+        set.slot_count *= 2;
     /* shares are equal up to chance; a load of one half leaves space for deviations */
     set.pass_count = (entries * 2 + set.slot_count - 1) / set.slot_count;
     leat_code code = LEAT_NEW(&set.keys, set.slot_count, err);
     if (code == LEAT_OK) code = LEAT_NEW(&set.marks, set.slot_count, err);
-    if (code == LEAT_OK) code = count_passes(logs, log_count, &set, ticker, out, err);
+    if (code == LEAT_OK) code = count_passes(logs, &set, ticker, out, err);
     leat_free(set.keys);
     leat_free(set.marks);
     return code;

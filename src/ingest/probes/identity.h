@@ -50,9 +50,8 @@ LEAT_MUST_CHECK leat_code leat_identity_add(leat_census_log *log, uint32_t probe
                                             const leat_text *address, leat_error *err);
 /* Of the probes from this level on. bound: of the ordered split, with which every pair is in train
  * when it is added; NULL: another split. */
-LEAT_MUST_CHECK leat_code leat_identity_count(leat_census_log *logs, int log_count, int level,
-                                              const leat_census_bound *bound, int64_t memory_bytes,
-                                              leat_ticker *ticker, leat_identities *out,
-                                              leat_error *err);
+LEAT_MUST_CHECK leat_code leat_identity_count(const leat_census_logs *logs, int level,
+                                              const leat_census_bound *bound, leat_ticker *ticker,
+                                              leat_identities *out, leat_error *err);
 
 #endif

@@ -54,11 +54,14 @@ static int64_t scan_least(int threads, double train_ratio, bool separate) {
     return reject_least(threads) + threads * scan_worker_least(train_ratio, separate);
 }
 
-leat_code leat_memory_plan_scan(int64_t limit, int64_t resident, int threads,
-                                const int64_t *source_min, double train_ratio, bool separate_splits,
+leat_code leat_memory_plan_scan(const leat_memory_limits *limits, const leat_scan_sizes *sizes,
                                 leat_scan_memory *plan, leat_error *err) {
+    const int64_t limit = limits->limit_bytes, resident = limits->resident_bytes;
+    const int64_t *source_min = sizes->source_min;
+    const double train_ratio = sizes->train_ratio;
+    const bool separate_splits = sizes->separate_splits;
     *plan = (leat_scan_memory){0};
-    int t = threads;
+    int t = limits->threads;
     while (t > 1 && scan_rest(limit, resident, t, source_min[t]) <
                         2 * scan_least(t, train_ratio, separate_splits)) {
         t--;
@@ -178,10 +181,11 @@ static int64_t least_mib(int64_t resident, const leat_write_sizes *sizes,
     return high;
 }
 
-leat_code leat_memory_plan_write(int64_t limit, int64_t resident, int threads,
-                                 const leat_write_sizes *sizes, const leat_ar_options *record,
-                                 leat_write_memory *plan, leat_error *err) {
-    for (int t = threads; t >= 1; t--) {
+leat_code leat_memory_plan_write(const leat_memory_limits *limits, const leat_write_sizes *sizes,
+                                 const leat_ar_options *record, leat_write_memory *plan,
+                                 leat_error *err) {
+    const int64_t limit = limits->limit_bytes, resident = limits->resident_bytes;
+    for (int t = limits->threads; t >= 1; t--) {
         if (plan_write(limit, resident, t, sizes, record, plan)) return LEAT_OK;
     }
     *plan = (leat_write_memory){0};

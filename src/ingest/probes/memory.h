@@ -7,6 +7,20 @@
 
 #include "ingest/probes/partition.h"
 
+/* What both plans divide: --memory, less what the process already takes, among at most so many
+ * threads. */
+typedef struct leat_memory_limits {
+    int64_t limit_bytes, resident_bytes;
+    int threads;
+} leat_memory_limits;
+
+/* What decides how much memory the scan takes. */
+typedef struct leat_scan_sizes {
+    const int64_t *source_min; /* [t]: what the sources require with t threads, t = 1..threads */
+    double train_ratio;
+    bool separate_splits;
+} leat_scan_sizes;
+
 /* The scan: sources decode, workers partition. */
 typedef struct leat_scan_memory {
     int threads;
@@ -17,15 +31,11 @@ typedef struct leat_scan_memory {
     int64_t reject_bytes; /* of the reject log */
 } leat_scan_memory;
 
-/*
- * limit: --memory. resident: what the process already takes. source_min[t]: what the sources
- * require with t threads, t = 1..threads. Uses fewer threads if the full number does not fit;
- * LEAT_ERR_LIMIT with the smallest sufficient limit if not even one does.
- */
-LEAT_MUST_CHECK leat_code leat_memory_plan_scan(int64_t limit, int64_t resident, int threads,
-                                                const int64_t *source_min, double train_ratio,
-                                                bool separate_splits, leat_scan_memory *plan,
-                                                leat_error *err);
+/* Uses fewer threads if the full number does not fit; LEAT_ERR_LIMIT with the smallest sufficient
+ * limit if not even one does. */
+LEAT_MUST_CHECK leat_code leat_memory_plan_scan(const leat_memory_limits *limits,
+                                                const leat_scan_sizes *sizes,
+                                                leat_scan_memory *plan, leat_error *err);
 
 /* What decides how much memory the write takes; all zero if the data are not known yet. */
 typedef struct leat_write_sizes {
@@ -48,7 +58,7 @@ typedef struct leat_write_memory {
 } leat_write_memory;
 
 /* LEAT_ERR_LIMIT names the smallest sufficient limit. */
-LEAT_MUST_CHECK leat_code leat_memory_plan_write(int64_t limit, int64_t resident, int threads,
+LEAT_MUST_CHECK leat_code leat_memory_plan_write(const leat_memory_limits *limits,
                                                  const leat_write_sizes *sizes,
                                                  const leat_ar_options *record,
                                                  leat_write_memory *plan, leat_error *err);

@@ -192,7 +192,7 @@ static leat_code define_probe(const leat_partition *plan, leat_partition_worker 
     int local = bucket;
     leat_spill *spill = spill_of(plan, self, &local);
     uint32_t number = 0;
-    LEAT_TRY(leat_spill_define(spill, local, src_id, text.data, text.size_bytes, &number, err));
+    LEAT_TRY(leat_spill_define(spill, local, src_id, text, &number, err));
     LEAT_TRY(leat_census_log_add(&self->log, src_id, split, text.data, text.size_bytes, err));
     leat_intern_slot *slot = row->slot;
     slot->tag = (uint32_t)(row->hash >> 32);
@@ -294,7 +294,7 @@ static void count_late(leat_partition_worker *self, int64_t time_us) {
 }
 
 /* A record of several measurements, which are rejected for the same reason, is set aside once. */
-static leat_code set_aside(const leat_partition *plan, leat_partition_worker *self, int worker,
+static leat_code set_aside(const leat_partition *plan, leat_partition_worker *self,
                            const leat_raw_batch *batch, int64_t i, leat_reject reason,
                            leat_error *err) {
     if (self->aside_file == batch->file_index && self->aside_row == batch->row[i]) return LEAT_OK;
@@ -310,7 +310,7 @@ static leat_code set_aside(const leat_partition *plan, leat_partition_worker *se
         .values = (const char *)self->text.data,
         .values_bytes = self->text.size,
     };
-    return leat_reject_log_add(plan->rejects, worker, &row, err);
+    return leat_reject_log_add(plan->rejects, (int)(self - plan->workers), &row, err);
 }
 
 /* Rows are checked a few at a time, and their places in the spill prefetched, before any is
@@ -334,7 +334,7 @@ static void prefetch(leat_partition_worker *self, const leat_raw_batch *batch, i
     }
 }
 
-static leat_code take_rows(leat_partition *plan, leat_partition_worker *self, int worker,
+static leat_code take_rows(leat_partition *plan, leat_partition_worker *self,
                            const leat_raw_batch *batch, int64_t first, int64_t count,
                            leat_error *err) {
     judged rows[STEP_ROWS];
@@ -342,7 +342,7 @@ static leat_code take_rows(leat_partition *plan, leat_partition_worker *self, in
     for (int64_t i = 0; i < count; i++) {
         reasons[i] = judge(plan, self, batch, first + i, &rows[i]);
         if (reasons[i] != LEAT_REJECT_COUNT) {
-            LEAT_TRY(set_aside(plan, self, worker, batch, first + i, reasons[i], err));
+            LEAT_TRY(set_aside(plan, self, batch, first + i, reasons[i], err));
             continue;
         }
         if (rows[i].slot->size == 0) LEAT_TRY(define_probe(plan, self, &rows[i], err));
@@ -377,8 +377,7 @@ leat_code leat_partition_batch(void *context, int worker, const leat_raw_batch *
     for (int64_t first = 0; first < batch->count; first += STEP_ROWS) {
         int64_t left = batch->count - first;
         prefetch(self, batch, first + STEP_ROWS);
-        LEAT_TRY(
-            take_rows(plan, self, worker, batch, first, left < STEP_ROWS ? left : STEP_ROWS, err));
+        LEAT_TRY(take_rows(plan, self, batch, first, left < STEP_ROWS ? left : STEP_ROWS, err));
     }
     leat_notes_add_batch(plan->notes, batch->file_index, &self->noted);
     return LEAT_OK;

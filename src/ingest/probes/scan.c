@@ -50,14 +50,19 @@ static leat_source_options source_options(scan *self, leat_reject_log *rejects) 
 /* The next process may itself take a little more. */
 #define RESIDENT_MORE_MIB 2
 
+static leat_scan_sizes scan_sizes(const leat_probes_ingest_options *o, const int64_t *least) {
+    return (leat_scan_sizes){least, o->train_ratio, o->split == LEAT_SPLIT_HASH};
+}
+
 /* Plans both parts of a run under a limit: the scan, and the write of an empty data set. */
 static leat_code plan_both(const leat_probes_ingest_options *o, int64_t limit, int64_t resident,
                            const int64_t *least, leat_scan_memory *memory, leat_error *err) {
     leat_write_memory write;
-    LEAT_TRY(leat_memory_plan_scan(limit, resident, o->threads, least, o->train_ratio,
-                                   o->split == LEAT_SPLIT_HASH, memory, err));
+    const leat_memory_limits limits = {limit, resident, o->threads};
+    const leat_scan_sizes sizes = scan_sizes(o, least);
+    LEAT_TRY(leat_memory_plan_scan(&limits, &sizes, memory, err));
     leat_write_sizes none = {.row_limit_bytes = leat_job_row_limit(o)};
-    return leat_memory_plan_write(limit, resident, o->threads, &none, &o->record, &write, err);
+    return leat_memory_plan_write(&limits, &none, &o->record, &write, err);
 }
 
 /* A limit too low for one part may be too low for the other as well: the message names one that is
@@ -73,8 +78,9 @@ static leat_code too_little(const leat_probes_ingest_options *o, int64_t residen
     }
     enough += RESIDENT_MORE_MIB;
     leat_error own = {0};
-    bool reads = leat_memory_plan_scan(o->memory_bytes, resident, o->threads, least, o->train_ratio,
-                                       o->split == LEAT_SPLIT_HASH, &memory, &own) == LEAT_OK;
+    const leat_memory_limits limits = {o->memory_bytes, resident, o->threads};
+    const leat_scan_sizes sizes = scan_sizes(o, least);
+    bool reads = leat_memory_plan_scan(&limits, &sizes, &memory, &own) == LEAT_OK;
     return leat_fail(
         err, LEAT_ERR_LIMIT,
         "the memory limit of %lld MiB is too low %s at least %lld MiB; use --memory %lldM",
@@ -191,13 +197,12 @@ static leat_code count_shards(const scan *self, const leat_census *census, leat_
 }
 
 /* Finds the boundary of the ordered split, and with it the number of probes in each split. */
-static leat_code rank_sources(scan *self, leat_census_log *logs, leat_error *err) {
+static leat_code rank_sources(scan *self, const leat_census_logs *logs, leat_error *err) {
     leat_job *job = self->job;
     leat_job_state *state = &job->state;
     int64_t all = state->probes[LEAT_SPLIT_TRAIN];
     int64_t train = leat_layout_ordered_count(job->options->train_ratio, all);
-    LEAT_TRY(leat_census_rank(logs, self->memory.threads, job->options->memory_bytes / 8, train,
-                              job->folder.workdir.temp, &state->bound, err));
+    LEAT_TRY(leat_census_rank(logs, train, job->folder.workdir.temp, &state->bound, err));
     state->probes[LEAT_SPLIT_TRAIN] = train;
     state->probes[LEAT_SPLIT_TEST] = all - train;
     return LEAT_OK;
@@ -210,11 +215,12 @@ static leat_code take_census(scan *self, leat_error *err) {
     leat_census_log logs[LEAT_THREADS_MAX];
     leat_census census;
     for (int i = 0; i < self->memory.threads; i++) logs[i] = self->partition.workers[i].log;
-    LEAT_TRY(leat_census_count(logs, self->memory.threads, o->memory_bytes / 8, &census, err));
+    const leat_census_logs all = {logs, self->memory.threads, o->memory_bytes / 8};
+    LEAT_TRY(leat_census_count(&all, &census, err));
     memcpy(state->probes, census.probes, sizeof state->probes);
     state->bound.size_bytes = -1;
     leat_code code = LEAT_OK;
-    if (o->split == LEAT_SPLIT_ORDERED) code = rank_sources(self, logs, err);
+    if (o->split == LEAT_SPLIT_ORDERED) code = rank_sources(self, &all, err);
     if (code == LEAT_OK) code = count_shards(self, &census, err);
     leat_census_free(&census);
     return code;
@@ -244,8 +250,8 @@ static leat_code count_spellings(const scan *self, leat_error *err) {
     leat_census_log logs[LEAT_THREADS_MAX];
     leat_census_spellings found;
     for (int i = 0; i < self->memory.threads; i++) logs[i] = self->partition.workers[i].log;
-    LEAT_TRY(leat_census_spell(logs, self->memory.threads, self->job->options->memory_bytes / 8,
-                               &found, err));
+    const leat_census_logs all = {logs, self->memory.threads, self->job->options->memory_bytes / 8};
+    LEAT_TRY(leat_census_spell(&all, &found, err));
     if (found.addresses > 0)
         leat_warnings_add(&self->job->state.warnings,
                           "%s%lld source addresses are written in several ways and became %lld "
@@ -264,9 +270,9 @@ static leat_code count_identities(scan *self, leat_error *err) {
     const int level = self->partition.identities.level;
     leat_identity_set_free(&self->partition.identities); /* before there is another table */
     for (int i = 0; i < self->memory.threads; i++) logs[i] = self->partition.workers[i].pairs;
-    LEAT_TRY(leat_identity_count(logs, self->memory.threads, level, ordered ? &state->bound : NULL,
-                                 self->job->options->memory_bytes / 8, &self->job->ticker, &found,
-                                 err));
+    const leat_census_logs all = {logs, self->memory.threads, self->job->options->memory_bytes / 8};
+    LEAT_TRY(leat_identity_count(&all, level, ordered ? &state->bound : NULL, &self->job->ticker,
+                                 &found, err));
     if (level > 0 && found.probes == 0) {
         leat_warnings_add(&state->warnings,
                           "a probe is one source address, but the results of RIPE Atlas are of "
@@ -330,9 +336,13 @@ static leat_code scan_all(scan *self, leat_error *err) {
     LEAT_TRY(LEAT_NEW(&self->partition.workers, self->memory.threads, err));
     for (int i = 0; i < self->memory.threads; i++) LEAT_TRY(open_worker(self, i, err));
     leat_reject_log *rejects = NULL;
-    LEAT_TRY(leat_reject_log_create(&rejects, &leat_probe_rejects, job->input_paths,
-                                    job->options->strict, self->memory.threads,
-                                    self->memory.reject_bytes, job->folder.workdir.temp, err));
+    const leat_reject_options options = {.kind = &leat_probe_rejects,
+                                         .paths = job->input_paths,
+                                         .strict = job->options->strict,
+                                         .workers = self->memory.threads,
+                                         .memory_bytes = self->memory.reject_bytes,
+                                         .temp_dir = job->folder.workdir.temp};
+    LEAT_TRY(leat_reject_log_create(&rejects, &options, err));
     leat_code code = run_sources(self, rejects, err);
     leat_reject_log_destroy(rejects);
     if (code != LEAT_OK) return code;

@@ -51,11 +51,12 @@ static void done_free(leat_shard_done *done) {
 static leat_code publish(const leat_publisher *publisher, leat_shard_done *done, leat_error *err) {
     char from[LEAT_PATH_BYTES], to[LEAT_PATH_BYTES], part_path[LEAT_PATH_BYTES];
     const leat_shard_info *info = &done->part.info;
-    LEAT_TRY(shard_path(publisher->out_dir, info->split, info->number, ".tmp", from, err));
-    LEAT_TRY(shard_path(publisher->out_dir, info->split, info->number, "", to, err));
-    LEAT_TRY(leat_shard_part_path(publisher->parts_dir, info->split, info->number, part_path, err));
+    LEAT_TRY(shard_path(publisher->options.out_dir, info->split, info->number, ".tmp", from, err));
+    LEAT_TRY(shard_path(publisher->options.out_dir, info->split, info->number, "", to, err));
+    LEAT_TRY(leat_shard_part_path(publisher->options.parts_dir, info->split, info->number,
+                                  part_path, err));
     LEAT_TRY(leat_file_sync(done->file, err));
-    LEAT_TRY(leat_shard_part_save(&done->part, publisher->run, part_path, err));
+    LEAT_TRY(leat_shard_part_save(&done->part, publisher->options.run, part_path, err));
     return leat_path_rename(from, to, err);
 }
 
@@ -81,8 +82,8 @@ static void *publisher_main(void *argument) {
         pthread_mutex_unlock(&publisher->lock);
         leat_error err = {0};
         leat_code code = drop ? LEAT_OK : publish(publisher, done, &err);
-        if (!drop && code == LEAT_OK && publisher->on_published != NULL) {
-            publisher->on_published(publisher->on_published_context, done->tag);
+        if (!drop && code == LEAT_OK && publisher->options.on_published != NULL) {
+            publisher->options.on_published(publisher->options.on_published_context, done->tag);
         }
         done_free(done);
         pthread_mutex_lock(&publisher->lock);
@@ -98,19 +99,10 @@ static void *publisher_main(void *argument) {
     return NULL;
 }
 
-leat_code leat_publisher_start(leat_publisher *publisher, const char *out_dir,
-                               const char *parts_dir, uint64_t run, int queue_length,
-                               leat_published_fn on_published, void *on_published_context,
+leat_code leat_publisher_start(leat_publisher *publisher, const leat_publisher_options *options,
                                leat_error *err) {
-    LEAT_ASSERT(queue_length >= 1 && queue_length <= LEAT_PUBLISHER_QUEUE);
-    *publisher = (leat_publisher){
-        .out_dir = out_dir,
-        .parts_dir = parts_dir,
-        .run = run,
-        .queue_length = queue_length,
-        .on_published = on_published,
-        .on_published_context = on_published_context,
-    };
+    LEAT_ASSERT(options->queue_length >= 1 && options->queue_length <= LEAT_PUBLISHER_QUEUE);
+    *publisher = (leat_publisher){.options = *options};
     pthread_mutex_init(&publisher->lock, NULL);
     pthread_cond_init(&publisher->changed, NULL);
     leat_code code = leat_thread_start(&publisher->thread, publisher_main, publisher, err);
@@ -123,7 +115,7 @@ leat_code leat_publisher_start(leat_publisher *publisher, const char *out_dir,
 
 leat_code leat_publisher_add(leat_publisher *publisher, leat_shard_done *done, leat_error *err) {
     pthread_mutex_lock(&publisher->lock);
-    while (publisher->queued - publisher->published >= publisher->queue_length) {
+    while (publisher->queued - publisher->published >= publisher->options.queue_length) {
         pthread_cond_wait(&publisher->changed, &publisher->lock);
     }
     leat_code code = publisher->code;
@@ -163,7 +155,7 @@ leat_code leat_shard_writer_open(leat_shard_writer *self, leat_split split, int6
                                  leat_error *err) {
     LEAT_ASSERT(self->file == NULL);
     char path[LEAT_PATH_BYTES];
-    LEAT_TRY(shard_path(self->publisher->out_dir, split, shard, ".tmp", path, err));
+    LEAT_TRY(shard_path(self->publisher->options.out_dir, split, shard, ".tmp", path, err));
     LEAT_TRY(leat_file_open(&self->file, path, LEAT_FILE_CREATE, err));
     leat_sink_options options = {
         .want_sha256 = true,

@@ -23,15 +23,19 @@ typedef void (*leat_published_fn)(void *context, void *tag);
 
 #define LEAT_PUBLISHER_QUEUE 128
 
-typedef struct leat_publisher {
-    const char *out_dir;   /* shards are published as out_dir/train/... */
-    const char *parts_dir; /* and their parts as parts_dir/train_00003.part */
-    uint64_t run;          /* its number is in the parts */
-    pthread_t thread;
-    bool running;
+typedef struct leat_publisher_options {
+    const char *out_dir;            /* shards are published as out_dir/train/... */
+    const char *parts_dir;          /* and their parts as parts_dir/train_00003.part */
+    uint64_t run;                   /* its number is in the parts */
     int queue_length;               /* at most LEAT_PUBLISHER_QUEUE */
     leat_published_fn on_published; /* may be NULL */
     void *on_published_context;
+} leat_publisher_options;
+
+typedef struct leat_publisher {
+    leat_publisher_options options;
+    pthread_t thread;
+    bool running;
     pthread_mutex_t lock;
     pthread_cond_t changed;
     leat_shard_done queue[LEAT_PUBLISHER_QUEUE]; /* a ring */
@@ -41,10 +45,10 @@ typedef struct leat_publisher {
     leat_error err;
 } leat_publisher;
 
-LEAT_MUST_CHECK leat_code leat_publisher_start(leat_publisher *publisher, const char *out_dir,
-                                               const char *parts_dir, uint64_t run,
-                                               int queue_length, leat_published_fn on_published,
-                                               void *on_published_context, leat_error *err);
+/* Folders and context must outlive it. */
+LEAT_MUST_CHECK leat_code leat_publisher_start(leat_publisher *publisher,
+                                               const leat_publisher_options *options,
+                                               leat_error *err);
 /* Takes ownership of file and part, also on failure. Waits while the queue is full. */
 LEAT_MUST_CHECK leat_code leat_publisher_add(leat_publisher *publisher, leat_shard_done *done,
                                              leat_error *err);

@@ -282,8 +282,9 @@ leat_code leat_spill_next_chunk(leat_spill *spill, int bucket, leat_error *err) 
     return LEAT_OK;
 }
 
-leat_code leat_spill_define(leat_spill *spill, int bucket, int64_t src_id, const char *text,
-                            int32_t size_bytes, uint32_t *number, leat_error *err) {
+leat_code leat_spill_define(leat_spill *spill, int bucket, int64_t src_id, leat_text text,
+                            uint32_t *number, leat_error *err) {
+    const int32_t size_bytes = text.size_bytes;
     leat_spill_stream *stream = &spill->streams[bucket];
     *number = (uint32_t)stream->generation;
     LEAT_ASSERT(size_bytes > 0 && size_bytes <= LEAT_ADDRESS_TEXT_BYTES);
@@ -297,7 +298,7 @@ leat_code leat_spill_define(leat_spill *spill, int bucket, int64_t src_id, const
     LEAT_TRY(leat_spill_room(spill, bucket, LEAT_SPILL_DEFINITION_BYTES + size_bytes, &at, err));
     memcpy(at, &src_id, 8);
     memcpy(at + 8, &word, 4);
-    memcpy(at + LEAT_SPILL_DEFINITION_BYTES, text, (size_t)size_bytes);
+    memcpy(at + LEAT_SPILL_DEFINITION_BYTES, text.data, (size_t)size_bytes);
     stream->definitions++;
     stream->generation++;
     if (stream->generation > stream->generation_most) stream->generation_most = stream->generation;

@@ -26,6 +26,7 @@
 
 #include "base/address.h"
 #include "base/file.h"
+#include "base/lines.h"
 #include "base/mem.h"
 
 #define LEAT_SPILL_DEFINITION UINT32_C(0x80000000)
@@ -144,8 +145,7 @@ static inline leat_code leat_spill_room(leat_spill *spill, int bucket, int32_t s
 
 /* Appends a definition to the bucket; its measurements refer to it by *number. */
 LEAT_MUST_CHECK leat_code leat_spill_define(leat_spill *spill, int bucket, int64_t src_id,
-                                            const char *text, int32_t size_bytes, uint32_t *number,
-                                            leat_error *err);
+                                            leat_text text, uint32_t *number, leat_error *err);
 /* Begins a new generation in every bucket: earlier definitions are not referenced any more. */
 void leat_spill_forget(leat_spill *spill);
 

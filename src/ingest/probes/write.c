@@ -392,27 +392,29 @@ static leat_code run_write(write_job *write, leat_error *err) {
     const leat_probes_ingest_options *o = job->options;
     leat_write_sizes sizes;
     LEAT_TRY(leat_job_sizes(job, &sizes, err));
-    int64_t resident = leat_rss_bytes();
-    leat_code planned = leat_memory_plan_write(o->memory_bytes, resident, o->threads, &sizes,
-                                               &o->record, &write->memory, err);
+    leat_memory_limits limits = {o->memory_bytes, leat_rss_bytes(), o->threads};
+    leat_code planned = leat_memory_plan_write(&limits, &sizes, &o->record, &write->memory, err);
     if (job->pools != NULL && (planned != LEAT_OK || write->memory.threads < o->threads)) {
         LEAT_TRY(leat_job_spills_write(job, err));
-        resident = leat_rss_bytes();
-        planned = leat_memory_plan_write(o->memory_bytes, resident, o->threads, &sizes, &o->record,
-                                         &write->memory, err);
+        limits.resident_bytes = leat_rss_bytes();
+        planned = leat_memory_plan_write(&limits, &sizes, &o->record, &write->memory, err);
     }
     if (planned == LEAT_ERR_LIMIT) {
         /* with more memory the scan keeps more sources at once: the message names a limit that is
          * enough for a new run */
         sizes.generation = sizes.sources;
-        return leat_memory_plan_write(o->memory_bytes, resident + RESIDENT_MORE_BYTES, o->threads,
-                                      &sizes, &o->record, &write->memory, err);
+        limits.resident_bytes += RESIDENT_MORE_BYTES;
+        return leat_memory_plan_write(&limits, &sizes, &o->record, &write->memory, err);
     }
     LEAT_TRY(planned);
     LEAT_TRY(plan_units(write, err));
-    LEAT_TRY(leat_publisher_start(&write->publisher, job->folder.stage, job->output.parts,
-                                  job->folder.workdir.run, write->memory.queue_length,
-                                  shard_published, write, err));
+    const leat_publisher_options publishing = {.out_dir = job->folder.stage,
+                                               .parts_dir = job->output.parts,
+                                               .run = job->folder.workdir.run,
+                                               .queue_length = write->memory.queue_length,
+                                               .on_published = shard_published,
+                                               .on_published_context = write};
+    LEAT_TRY(leat_publisher_start(&write->publisher, &publishing, err));
     leat_code code = write_units(write, err);
     job->result->seconds_written = leat_job_seconds(job, leat_clock_ns());
     /* If the publisher has failed, its failure is why the workers stopped. */

@@ -75,8 +75,11 @@ static leat_code run_paths(can_run *run, const char *const *paths, int64_t count
     for (int64_t i = 0; i < run->inputs.count; i++) names[i] = run->inputs.items[i].path;
     snprintf(run->rejected, sizeof run->rejected, "%s", core_path("rejected.csv"));
     remove(run->rejected);
-    LEAT_TRY(leat_reject_log_create(&run->options.rejects, &leat_can_rejects, names, false,
-                                    run->options.threads, 1 << 20, core_dir(), err));
+    LEAT_TRY(
+        leat_reject_log_create(&run->options.rejects,
+                               &(leat_reject_options){&leat_can_rejects, names, false,
+                                                      run->options.threads, 1 << 20, core_dir()},
+                               err));
     leat_code code = leat_can_scan(&run->inputs, &run->options, run->files, err);
     if (code == LEAT_OK) code = leat_reject_log_save(run->options.rejects, run->rejected, err);
     int64_t counts[LEAT_CAN_REJECT_COUNT];

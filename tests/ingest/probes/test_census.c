@@ -60,7 +60,8 @@ static void counts(void **state) {
         }
         flush_logs(&self);
         leat_census got;
-        assert_ok(leat_census_count(self.each, self.count, cases[c].memory_bytes, &got, err));
+        assert_ok(leat_census_count(
+            &(leat_census_logs){self.each, self.count, cases[c].memory_bytes}, &got, err));
         assert_int_equal(got.probes[LEAT_SPLIT_TRAIN], want[LEAT_SPLIT_TRAIN]);
         assert_int_equal(got.probes[LEAT_SPLIT_TEST], want[LEAT_SPLIT_TEST]);
         leat_census_free(&got);
@@ -108,8 +109,8 @@ static void ranks(void **state) {
         for (int64_t rank = 0; rank <= count;
              rank += rank + cases[c].step > count && rank < count ? count - rank : cases[c].step) {
             leat_census_bound bound;
-            assert_ok(leat_census_rank(self.each, 3, cases[c].memory_bytes, rank, core_dir(),
-                                       &bound, err));
+            assert_ok(leat_census_rank(&(leat_census_logs){self.each, 3, cases[c].memory_bytes},
+                                       rank, core_dir(), &bound, err));
             if (rank == count) {
                 assert_int_equal(bound.size_bytes, -1); /* all texts are below */
                 continue;
@@ -154,7 +155,7 @@ static void fullest(void **state) {
     }
     flush_logs(&self);
     leat_census census;
-    assert_ok(leat_census_count(self.each, 2, 1 << 20, &census, err));
+    assert_ok(leat_census_count(&(leat_census_logs){self.each, 2, 1 << 20}, &census, err));
     for (size_t c = 0; c < sizeof shards / sizeof *shards; c++) {
         int64_t want = 0, got = leat_census_fullest(&census, LEAT_SPLIT_TEST, shards[c]);
         memset(counts, 0, 100000 * sizeof *counts);
@@ -190,7 +191,8 @@ static void spellings(void **state) {
         }
         flush_logs(&self);
         leat_census_spellings got;
-        assert_ok(leat_census_spell(self.each, self.count, 1 << 20, &got, err));
+        assert_ok(
+            leat_census_spell(&(leat_census_logs){self.each, self.count, 1 << 20}, &got, err));
         assert_int_equal(got.probes, 2 * got.addresses);
         assert_int_equal(got.complete, c == 0);
         if (c == 0) assert_int_equal(got.addresses, 66);
@@ -213,8 +215,8 @@ static void cut_log(void **state) {
     flush_logs(&self);
     assert_ok(leat_file_truncate(self.each[0].file, self.each[0].file_bytes - 1, err));
     leat_census census;
-    assert_fails(leat_census_count(self.each, 1, 1 << 20, &census, err), LEAT_ERR_CORRUPT,
-                 "scratch");
+    assert_fails(leat_census_count(&(leat_census_logs){self.each, 1, 1 << 20}, &census, err),
+                 LEAT_ERR_CORRUPT, "scratch");
     close_logs(&self);
 }
 

@@ -55,8 +55,8 @@ static void check_counts(bool ordered, int64_t memory_bytes) {
         want.addresses += all->address[k] != 0;
         want.merged += is_private(k) && (all->address[k] & 4) != 0;
     }
-    assert_ok(leat_identity_count(logs, LOGS + 1, 0, ordered ? &bound : NULL, memory_bytes, NULL,
-                                  &found, err));
+    assert_ok(leat_identity_count(&(leat_census_logs){logs, LOGS + 1, memory_bytes}, 0,
+                                  ordered ? &bound : NULL, NULL, &found, err));
     assert_true(want.shared > 0 && want.merged > 0 && want.test > want.shared);
     assert_memory_equal(&found, &want, sizeof want);
     for (int i = 0; i < LOGS; i++) leat_census_log_close(&logs[i]);
@@ -75,7 +75,8 @@ static void test_none(void **state) {
     (void)state;
     leat_census_log log = {0};
     leat_identities found = {.probes = 7};
-    assert_ok(leat_identity_count(&log, 1, 0, NULL, 1 << 20, NULL, &found, err));
+    assert_ok(
+        leat_identity_count(&(leat_census_logs){&log, 1, 1 << 20}, 0, NULL, NULL, &found, err));
     assert_int_equal(found.probes, 0);
 }
 
@@ -105,7 +106,8 @@ static leat_identities sampled(int pairs, int each, int most, int step, int *lev
     *level = set.level;
     leat_identity_set_free(&set);
     assert_ok(leat_census_log_flush(&log, err));
-    assert_ok(leat_identity_count(&log, 1, *level, NULL, 1 << 20, NULL, &found, err));
+    assert_ok(leat_identity_count(&(leat_census_logs){&log, 1, 1 << 20}, *level, NULL, NULL, &found,
+                                  err));
     leat_census_log_close(&log);
     return found;
 }

@@ -60,8 +60,9 @@ static void scan_plans(void **state) {
                 int64_t least[257] = {0}, resident = 9 * MIB;
                 for (int t = 1; t <= threads; t++) least[t] = sources[s] * t;
                 leat_scan_memory plan;
-                leat_code code = leat_memory_plan_scan(limit, resident, threads, least, ratio,
-                                                       separate, &plan, NULL);
+                leat_code code =
+                    leat_memory_plan_scan(&(leat_memory_limits){limit, resident, threads},
+                                          &(leat_scan_sizes){least, ratio, separate}, &plan, NULL);
                 if (code != LEAT_OK) {
                     assert_int_equal(code, LEAT_ERR_LIMIT);
                     assert_int_equal(plan.threads, 0);
@@ -92,10 +93,12 @@ static int64_t planned_codec(leat_compression compression, int level, int64_t re
     leat_write_sizes size = {.row_limit_bytes = record_bytes - leat_rows_record_bytes(0)};
     leat_ar_options options = {.group_size = 1};
     leat_write_memory without, with;
-    assert_ok(leat_memory_plan_write(8192 * MIB, 0, 1, &size, &options, &without, err));
+    assert_ok(leat_memory_plan_write(&(leat_memory_limits){8192 * MIB, 0, 1}, &size, &options,
+                                     &without, err));
     options.compression = compression;
     options.level = level;
-    assert_ok(leat_memory_plan_write(8192 * MIB, 0, 1, &size, &options, &with, err));
+    assert_ok(leat_memory_plan_write(&(leat_memory_limits){8192 * MIB, 0, 1}, &size, &options,
+                                     &with, err));
     assert_int_equal(with.record_bytes, without.record_bytes);
     return without.arena_bytes - with.arena_bytes;
 }
@@ -204,20 +207,22 @@ static void scan_refusals(void **state) {
             leat_scan_memory plan;
             leat_error err = {0};
             leat_code code =
-                leat_memory_plan_scan(limit, 7 * MIB + 12345, 3, least, 0.9, true, &plan, &err);
+                leat_memory_plan_scan(&(leat_memory_limits){limit, 7 * MIB + 12345, 3},
+                                      &(leat_scan_sizes){least, 0.9, true}, &plan, &err);
             if (code == LEAT_OK) continue;
             refused++;
             int64_t named = named_mib(err.message) * MIB;
             assert_true(named > limit);
-            assert_ok(
-                leat_memory_plan_scan(named, 7 * MIB + 12345, 3, least, 0.9, true, &plan, err));
+            assert_ok(leat_memory_plan_scan(&(leat_memory_limits){named, 7 * MIB + 12345, 3},
+                                            &(leat_scan_sizes){least, 0.9, true}, &plan, err));
             assert_true(plan.table_bytes >= 4096 * 64);
             assert_true(7 * MIB + 12345 + scan_total(&plan, 0.9, true) + uncounted(named, 1) <=
                         named);
             /* the least that does is no less than 3 MiB below */
-            assert_int_equal(leat_memory_plan_scan(named - 3 * MIB, 7 * MIB + 12345, 3, least, 0.9,
-                                                   true, &plan, NULL),
-                             LEAT_ERR_LIMIT);
+            assert_int_equal(
+                leat_memory_plan_scan(&(leat_memory_limits){named - 3 * MIB, 7 * MIB + 12345, 3},
+                                      &(leat_scan_sizes){least, 0.9, true}, &plan, NULL),
+                LEAT_ERR_LIMIT);
         }
     }
     assert_true(refused > 50);
@@ -231,7 +236,8 @@ static void scan_grows(void **state) {
     leat_scan_memory last = {0};
     for (int64_t limit = 24 * MIB; limit <= 4096 * MIB; limit += 3 * MIB) {
         leat_scan_memory plan;
-        if (leat_memory_plan_scan(limit, 8 * MIB, 8, least, 0.9, true, &plan, NULL) != LEAT_OK) {
+        if (leat_memory_plan_scan(&(leat_memory_limits){limit, 8 * MIB, 8},
+                                  &(leat_scan_sizes){least, 0.9, true}, &plan, NULL) != LEAT_OK) {
             assert_int_equal(last.threads, 0);
             continue;
         }
@@ -332,8 +338,8 @@ static void write_plans(void **state) {
             int64_t resident = 9 * MIB + 4321;
             leat_write_memory plan;
             leat_error err = {0};
-            leat_code code =
-                leat_memory_plan_write(limit, resident, threads, &size, record, &plan, &err);
+            leat_code code = leat_memory_plan_write(&(leat_memory_limits){limit, resident, threads},
+                                                    &size, record, &plan, &err);
             if (code == LEAT_OK) {
                 accepted++;
                 check_write_plan(&plan, limit, resident, threads, &size, record);
@@ -344,13 +350,14 @@ static void write_plans(void **state) {
             assert_int_equal(plan.threads, 0);
             int64_t named = named_mib(err.message);
             assert_true(named * MIB > limit);
-            assert_ok(
-                leat_memory_plan_write(named * MIB, resident, threads, &size, record, &plan, err));
+            assert_ok(leat_memory_plan_write(&(leat_memory_limits){named * MIB, resident, threads},
+                                             &size, record, &plan, err));
             check_write_plan(&plan, named * MIB, resident, threads, &size, record);
             assert_true(named <= enough_mib(&size, record));
-            assert_int_equal(leat_memory_plan_write((named - 1) * MIB, resident, threads, &size,
-                                                    record, &plan, NULL),
-                             LEAT_ERR_LIMIT);
+            assert_int_equal(
+                leat_memory_plan_write(&(leat_memory_limits){(named - 1) * MIB, resident, threads},
+                                       &size, record, &plan, NULL),
+                LEAT_ERR_LIMIT);
         }
     }
     assert_true(accepted > 1000 && refused > 1000);

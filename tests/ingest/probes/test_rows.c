@@ -79,7 +79,8 @@ static written write_rows(const loaded *from, const setting *how) {
     assert_ok(leat_path_make_dir(core_path("out/test"), err));
     assert_ok(leat_path_make_dir(parts, err));
     leat_publisher *publisher = calloc(1, sizeof *publisher);
-    assert_ok(leat_publisher_start(publisher, out, parts, 7, 2, NULL, NULL, err));
+    assert_ok(leat_publisher_start(publisher,
+                                   &(leat_publisher_options){out, parts, 7, 2, NULL, NULL}, err));
     leat_shard_writer shards = {
         .options = &how->record, .publisher = publisher, .temp_dir = core_dir()};
     leat_row_maker *maker = calloc(1, sizeof *maker);
