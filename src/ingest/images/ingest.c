@@ -50,17 +50,16 @@ static leat_code keep(void *context, int64_t i, const leat_image_outcome *outcom
 
 static leat_code begin(leat_images_job *job, leat_error *err) {
     const leat_ingest_folder *folder = &job->folder;
-    const uint64_t run = folder->workdir.run;
+    const leat_image_notes_key key = {folder->work, folder->workdir.run, &job->setting};
     leat_image_setting_of(&job->list, job->options->size, job->options->background, &job->setting);
     /* of a run that was killed while it wrote its JSON */
     if (folder->resuming) LEAT_TRY(leat_path_remove_drafts(folder->stage, err));
     LEAT_TRY(leat_image_writer_create(&job->writer, folder->stage, job->options->size,
                                       folder->resuming, err));
     LEAT_TRY(leat_image_rejects_create(&job->rejects, folder->stage, err));
-    if (!folder->resuming)
-        return leat_image_notes_create(&job->notes, folder->work, run, &job->setting, err);
+    if (!folder->resuming) return leat_image_notes_create(&job->notes, &key, err);
     leat_ticker_stage(&job->ticker, "resuming", "files", job->list.count);
-    LEAT_TRY(leat_image_notes_open(&job->notes, folder->work, run, &job->setting, keep, job, err));
+    LEAT_TRY(leat_image_notes_open(&job->notes, &key, keep, job, err));
     job->result->resumed = job->done;
     return LEAT_OK;
 }

@@ -57,17 +57,23 @@ typedef struct leat_image_setting {
 void leat_image_setting_of(const leat_image_list *list, int32_t size, int32_t background,
                            leat_image_setting *out);
 
+/* Whose notes they are. */
+typedef struct leat_image_notes_key {
+    const char *dir; /* the folder they are in */
+    uint64_t run;
+    const leat_image_setting *setting;
+} leat_image_notes_key;
+
 /* Begins the notes of a run. */
-LEAT_MUST_CHECK leat_code leat_image_notes_create(leat_image_notes *notes, const char *dir,
-                                                  uint64_t run, const leat_image_setting *setting,
-                                                  leat_error *err);
+LEAT_MUST_CHECK leat_code leat_image_notes_create(leat_image_notes *notes,
+                                                  const leat_image_notes_key *key, leat_error *err);
 /* Opens those of an interrupted run and calls `each` for every file that they cover, from the
  * first, until it returns *keep false; later notes are dropped. LEAT_ERR_OPTION: they are of other
  * settings, and the message says which. Notes that are damaged end early. */
 typedef leat_code (*leat_image_note_fn)(void *context, int64_t i, const leat_image_outcome *outcome,
                                         bool *keep, leat_error *err);
-LEAT_MUST_CHECK leat_code leat_image_notes_open(leat_image_notes *notes, const char *dir,
-                                                uint64_t run, const leat_image_setting *setting,
+LEAT_MUST_CHECK leat_code leat_image_notes_open(leat_image_notes *notes,
+                                                const leat_image_notes_key *key,
                                                 leat_image_note_fn each, void *context,
                                                 leat_error *err);
 LEAT_MUST_CHECK leat_code leat_image_notes_add(leat_image_notes *notes,

@@ -77,10 +77,10 @@ static leat_code notes_path(const char *dir, char path[LEAT_PATH_BYTES], leat_er
     return leat_path_join(path, LEAT_PATH_BYTES, dir, LEAT_IMAGE_NOTES_NAME, err);
 }
 
-static void pack_head(uint64_t run, const leat_image_setting *setting,
-                      uint8_t out[HEAD_BYTES + HASH_BYTES]) {
+static void pack_head(const leat_image_notes_key *key, uint8_t out[HEAD_BYTES + HASH_BYTES]) {
+    const leat_image_setting *setting = key->setting;
     memcpy(out, MAGIC, 8);
-    memcpy(out + 8, &run, 8);
+    memcpy(out + 8, &key->run, 8);
     memcpy(out + 16, &setting->size, 4);
     memcpy(out + 20, &setting->background, 4);
     memcpy(out + 24, setting->files, 32);
@@ -89,13 +89,13 @@ static void pack_head(uint64_t run, const leat_image_setting *setting,
     memcpy(out + HEAD_BYTES, &hash, HASH_BYTES);
 }
 
-leat_code leat_image_notes_create(leat_image_notes *notes, const char *dir, uint64_t run,
-                                  const leat_image_setting *setting, leat_error *err) {
+leat_code leat_image_notes_create(leat_image_notes *notes, const leat_image_notes_key *key,
+                                  leat_error *err) {
     char path[LEAT_PATH_BYTES];
     uint8_t bytes[HEAD_BYTES + HASH_BYTES];
     *notes = (leat_image_notes){0};
-    pack_head(run, setting, bytes);
-    LEAT_TRY(notes_path(dir, path, err));
+    pack_head(key, bytes);
+    LEAT_TRY(notes_path(key->dir, path, err));
     LEAT_TRY(leat_file_open(&notes->file, path, LEAT_FILE_CREATE, err));
     LEAT_TRY(add_bytes(notes, bytes, sizeof bytes, err));
     return leat_image_notes_flush(notes, err);
@@ -182,14 +182,15 @@ static leat_code read_records(leat_image_notes *notes, const uint8_t *bytes, int
     }
 }
 
-static leat_code check_head(const leat_map *map, uint64_t run, const leat_image_setting *setting,
-                            bool *usable, leat_error *err) {
+static leat_code check_head(const leat_map *map, const leat_image_notes_key *key, bool *usable,
+                            leat_error *err) {
+    const leat_image_setting *setting = key->setting;
     uint8_t expected[HEAD_BYTES + HASH_BYTES], found[HEAD_BYTES + HASH_BYTES];
     const char *what = NULL;
     int32_t then = 0;
     uint64_t hash = 0;
     *usable = false;
-    pack_head(run, setting, expected);
+    pack_head(key, expected);
     if (leat_map_size(map) < (int64_t)sizeof found) return LEAT_OK;
     memcpy(found, leat_map_data(map), sizeof found);
     memcpy(&hash, found + HEAD_BYTES, HASH_BYTES);
@@ -211,34 +212,31 @@ static leat_code check_head(const leat_map *map, uint64_t run, const leat_image_
 }
 
 /* The file may end anywhere; what is read of it must not be the system's zeros. */
-static leat_code read_notes(leat_image_notes *notes, const leat_map *map, uint64_t run,
-                            const leat_image_setting *setting, leat_image_note_fn each,
-                            void *context, bool *usable, leat_error *err) {
-    LEAT_TRY(check_head(map, run, setting, usable, err));
-    if (!*usable) return LEAT_OK;
+static leat_code read_notes(leat_image_notes *notes, const leat_map *map, leat_image_note_fn each,
+                            void *context, leat_error *err) {
     notes->offset = HEAD_BYTES + HASH_BYTES;
     LEAT_TRY(read_records(notes, leat_map_data(map), leat_map_size(map), each, context, err));
     return leat_map_check(map, err);
 }
 
-leat_code leat_image_notes_open(leat_image_notes *notes, const char *dir, uint64_t run,
-                                const leat_image_setting *setting, leat_image_note_fn each,
-                                void *context, leat_error *err) {
+leat_code leat_image_notes_open(leat_image_notes *notes, const leat_image_notes_key *key,
+                                leat_image_note_fn each, void *context, leat_error *err) {
     char path[LEAT_PATH_BYTES];
     leat_path_facts facts;
     leat_map *map = NULL;
     bool usable = false;
     *notes = (leat_image_notes){0};
-    LEAT_TRY(notes_path(dir, path, err));
+    LEAT_TRY(notes_path(key->dir, path, err));
     LEAT_TRY(leat_path_stat(path, &facts, err));
     leat_code code = LEAT_OK;
     if (facts.kind == LEAT_PATH_FILE && facts.size_bytes > 0) {
         LEAT_TRY(leat_map_open(&map, path, err));
-        code = read_notes(notes, map, run, setting, each, context, &usable, err);
+        code = check_head(map, key, &usable, err);
+        if (code == LEAT_OK && usable) code = read_notes(notes, map, each, context, err);
         leat_map_close(map);
     }
     LEAT_TRY(code);
-    if (!usable) return leat_image_notes_create(notes, dir, run, setting, err);
+    if (!usable) return leat_image_notes_create(notes, key, err);
     LEAT_TRY(leat_file_open(&notes->file, path, LEAT_FILE_OWN, err));
     return leat_file_truncate(notes->file, notes->offset, err);
 }

@@ -241,14 +241,24 @@ static leat_code take_rows(void *context, const uint8_t *rgb, int32_t rows, leat
     return LEAT_OK;
 }
 
-static leat_code decode(leat_picture_maker *maker, const uint8_t *bytes, int64_t size_bytes,
-                        leat_image_header *header, uint8_t *pixels, leat_image_outcome *outcome,
-                        leat_error *err) {
+/* A picture that is made: where its parts go. */
+typedef struct picture {
+    int64_t i; /* of the list */
+    leat_image_header header;
+    uint8_t *pixels; /* resized */
+    leat_image_outcome *outcome;
+    int64_t *need_bytes; /* to decode it; 0: not known yet */
+} picture;
+
+static leat_code decode(leat_picture_maker *maker, picture *of, const uint8_t *bytes,
+                        int64_t size_bytes, leat_error *err) {
     const int32_t size = maker->source->size;
+    leat_image_header *header = &of->header;
+    leat_image_outcome *outcome = of->outcome;
     leat_error why = {0};
     leat_image_reason reason;
     if (maker->resize == NULL) LEAT_TRY(leat_resize_create(&maker->resize, size, err));
-    LEAT_TRY(leat_resize_begin(maker->resize, header->width, header->height, pixels, err));
+    LEAT_TRY(leat_resize_begin(maker->resize, header->width, header->height, of->pixels, err));
     leat_xxh3_begin(maker->hash);
     header->background = maker->source->background;
     maker->row_bytes = (int64_t)header->width * 3;
@@ -259,41 +269,39 @@ static leat_code decode(leat_picture_maker *maker, const uint8_t *bytes, int64_t
     outcome->height = header->height;
     outcome->decoded = leat_xxh3_final(maker->hash);
     outcome->remarks = header->remarks;
-    outcome->resized = leat_image_hash(pixels, size);
+    outcome->resized = leat_image_hash(of->pixels, size);
     return LEAT_OK;
 }
 
 /* Reads a file that does not fit into the kept buffer, and looks again: all of it may say more than
  * its beginning did. */
-static leat_code read_large(leat_picture_maker *maker, int64_t i, uint8_t *bytes,
-                            leat_image_header *header, leat_image_outcome *outcome,
-                            int64_t *need_bytes, leat_error *err) {
-    const int64_t file_bytes = maker->source->list->files[i].size_bytes;
+static leat_code read_large(leat_picture_maker *maker, picture *of, uint8_t *bytes,
+                            leat_error *err) {
+    const int64_t file_bytes = maker->source->list->files[of->i].size_bytes;
+    leat_image_outcome *outcome = of->outcome;
     leat_error why = {0};
     leat_image_reason reason;
-    LEAT_TRY(read_bytes(maker, i, bytes, file_bytes, outcome, err));
+    LEAT_TRY(read_bytes(maker, of->i, bytes, file_bytes, outcome, err));
     if (outcome->reason != LEAT_IMAGE_GOOD) return LEAT_OK;
-    leat_code code = leat_image_look(bytes, file_bytes, header, &reason, &why);
+    leat_code code = leat_image_look(bytes, file_bytes, &of->header, &reason, &why);
     LEAT_TRY(settle(code, reason, &why, outcome, err));
-    if (code == LEAT_OK) *need_bytes = need_of(maker, header, file_bytes);
+    if (code == LEAT_OK) *of->need_bytes = need_of(maker, &of->header, file_bytes);
     return LEAT_OK;
 }
 
 /* With taken_bytes of the budget. *need_bytes is more if that is not enough: nothing is decoded
  * then. */
-static leat_code make_large(leat_picture_maker *maker, int64_t i, int64_t taken_bytes,
-                            uint8_t *pixels, leat_image_outcome *outcome, int64_t *need_bytes,
+static leat_code make_large(leat_picture_maker *maker, picture *of, int64_t taken_bytes,
                             leat_error *err) {
-    const int64_t file_bytes = maker->source->list->files[i].size_bytes;
-    leat_image_header header;
+    const int64_t file_bytes = maker->source->list->files[of->i].size_bytes;
     uint8_t *bytes = NULL;
     LEAT_TRY(leat_block_alloc((void **)&bytes, file_bytes, err));
-    leat_code code = read_large(maker, i, bytes, &header, outcome, need_bytes, err);
-    bool good = code == LEAT_OK && outcome->reason == LEAT_IMAGE_GOOD;
-    if (good && *need_bytes > maker->source->memory->budget_bytes)
-        code = refuse(maker, i, &header, *need_bytes, err);
-    else if (good && *need_bytes <= taken_bytes)
-        code = decode(maker, bytes, file_bytes, &header, pixels, outcome, err);
+    leat_code code = read_large(maker, of, bytes, err);
+    bool good = code == LEAT_OK && of->outcome->reason == LEAT_IMAGE_GOOD;
+    if (good && *of->need_bytes > maker->source->memory->budget_bytes)
+        code = refuse(maker, of->i, &of->header, *of->need_bytes, err);
+    else if (good && *of->need_bytes <= taken_bytes)
+        code = decode(maker, of, bytes, file_bytes, err);
     leat_block_free(bytes, file_bytes);
     return code;
 }
@@ -312,26 +320,26 @@ leat_code leat_picture_make(leat_picture_maker *maker, int64_t i, uint8_t *pixel
     leat_picture_source *source = maker->source;
     const int64_t file_bytes = source->list->files[i].size_bytes;
     const int64_t all = source->memory->budget_bytes;
-    leat_image_header header = {0};
+    picture of = {.i = i, .pixels = pixels, .outcome = outcome, .need_bytes = need_bytes};
     *outcome = (leat_image_outcome){.reason = LEAT_IMAGE_GOOD};
-    LEAT_TRY(look(maker, i, &header, outcome, need_bytes, err));
+    LEAT_TRY(look(maker, i, &of.header, outcome, need_bytes, err));
     if (outcome->reason != LEAT_IMAGE_GOOD) return LEAT_OK;
     if (*need_bytes > all || (*need_bytes == 0 && file_bytes > all)) {
         if (*need_bytes == 0) *need_bytes = file_bytes;
-        return refuse(maker, i, &header, *need_bytes, err);
+        return refuse(maker, i, &of.header, *need_bytes, err);
     }
     leat_code code = LEAT_OK;
     int64_t taken = *need_bytes > 0 ? *need_bytes : all;
     leat_budget_take(&source->budget, taken);
     if (file_bytes <= LEAT_IMAGE_KEPT_FILE_BYTES) {
-        code = decode(maker, maker->kept, file_bytes, &header, pixels, outcome, err);
+        code = decode(maker, &of, maker->kept, file_bytes, err);
     } else {
-        code = make_large(maker, i, taken, pixels, outcome, need_bytes, err);
+        code = make_large(maker, &of, taken, err);
         if (code == LEAT_OK && outcome->reason == LEAT_IMAGE_GOOD && *need_bytes > taken) {
             leat_budget_return(&source->budget, taken);
             taken = all;
             leat_budget_take(&source->budget, taken);
-            code = make_large(maker, i, taken, pixels, outcome, need_bytes, err);
+            code = make_large(maker, &of, taken, err);
         }
     }
     drop_resize(maker, outcome);

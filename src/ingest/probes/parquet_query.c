@@ -11,19 +11,26 @@ void leat_parquet_sink_name(const leat_parquet_facts *facts, char name[64]) {
              leat_parquet_has_version(facts), facts->rtt_double, facts->plain, facts->probe_type);
 }
 
-/* A column as an integer type, clamped to `low`..`high` if its type can exceed them. */
-static leat_code add_integer(leat_buf *sql, const char *column, bool wide, const char *low,
-                             const char *high, const char *type, leat_error *err) {
+typedef struct integer {
+    const char *type, *low, *high;
+} integer;
+
+static const integer bigint = {"BIGINT", "-9223372036854775807", "9223372036854775807"};
+static const integer whole = {"INTEGER", "-2147483648", "2147483647"};
+
+/* A column as an integer type, clamped to its range if the column is `wide`: it can exceed that. */
+static leat_code add_integer(leat_buf *sql, const char *column, bool wide, const integer *as,
+                             leat_error *err) {
     LEAT_TRY(leat_buf_printf(sql, err, "CAST("));
     if (wide) {
         LEAT_TRY(leat_buf_printf(sql, err, "CASE WHEN "));
         LEAT_TRY(leat_parquet_quote(sql, '"', column, err));
-        LEAT_TRY(leat_buf_printf(sql, err, " > %s THEN %s WHEN ", high, high));
+        LEAT_TRY(leat_buf_printf(sql, err, " > %s THEN %s WHEN ", as->high, as->high));
         LEAT_TRY(leat_parquet_quote(sql, '"', column, err));
-        LEAT_TRY(leat_buf_printf(sql, err, " < %s THEN %s ELSE ", low, low));
+        LEAT_TRY(leat_buf_printf(sql, err, " < %s THEN %s ELSE ", as->low, as->low));
     }
     LEAT_TRY(leat_parquet_quote(sql, '"', column, err));
-    return leat_buf_printf(sql, err, "%s AS %s)", wide ? " END" : "", type);
+    return leat_buf_printf(sql, err, "%s AS %s)", wide ? " END" : "", as->type);
 }
 
 /* Appends a text in which each ? is the column. */
@@ -76,8 +83,7 @@ leat_code leat_parquet_build_query(leat_buf *sql, const leat_parquet_query *quer
     sql->size = 0;
     LEAT_TRY(leat_buf_printf(sql, err, "SELECT count(%s(", name));
     if (time->integer && time->type != DUCKDB_TYPE_DOUBLE) {
-        LEAT_TRY(add_integer(sql, columns->event_time, time->wide, "-9223372036854775807",
-                             "9223372036854775807", "BIGINT", err));
+        LEAT_TRY(add_integer(sql, columns->event_time, time->wide, &bigint, err));
     } else {
         LEAT_TRY(leat_parquet_quote(sql, '"', columns->event_time, err));
     }
@@ -94,8 +100,7 @@ leat_code leat_parquet_build_query(leat_buf *sql, const leat_parquet_query *quer
             LEAT_TRY(add_expression(sql, columns->ip_version, REAL_VERSION, err));
         else
             LEAT_TRY(add_integer(sql, columns->ip_version,
-                                 facts->version_type == LEAT_PARQUET_VERSION_WIDE, "-2147483648",
-                                 "2147483647", "INTEGER", err));
+                                 facts->version_type == LEAT_PARQUET_VERSION_WIDE, &whole, err));
     }
     if (facts->probe_type == LEAT_PARQUET_PROBE_TEXT) {
         LEAT_TRY(
