@@ -186,8 +186,9 @@ static void draw_ranges(leat_plot *plot, const graphs_report *report) {
                  leat_unit_words(c, LEAT_UNIT_SHARE, column->attacks_least),
                  leat_unit_words(d, LEAT_UNIT_SHARE, column->attacks_most),
                  leat_unit_words(e, LEAT_UNIT_SHARE, attack_share(report, column)));
-        leat_plot_range(plot, (double)at, (double)(at + column->batches), column->attacks_least,
-                        column->attacks_most, ends, "bar range", words);
+        leat_plot_range(plot, (leat_span){(double)at, (double)(at + column->batches)},
+                        (leat_span){column->attacks_least, column->attacks_most}, ends, "bar range",
+                        words);
         at += column->batches;
     }
 }

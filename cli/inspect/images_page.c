@@ -104,7 +104,7 @@ static void draw_brightness(leat_page *page, const leat_images_summary *s) {
         snprintf(words, sizeof words, "levels %d to %d: %s of the images (%s)", i * LEVELS_A_BAR,
                  (i + 1) * LEVELS_A_BAR - 1, leat_unit_words(a, LEAT_UNIT_SHARE, shares[i]),
                  leat_unit_words(b, LEAT_UNIT_COUNT, shares[i] * total));
-        leat_plot_bar(&plot, i * LEVELS_A_BAR, (i + 1) * LEVELS_A_BAR, shares[i],
+        leat_plot_bar(&plot, (leat_span){i * LEVELS_A_BAR, (i + 1) * LEVELS_A_BAR}, shares[i],
                       round(shares[i] * total), "bar", words);
     }
     leat_plot_end(&plot);

@@ -198,8 +198,8 @@ static void draw_over_time(leat_page *page, const leat_summary *s) {
         snprintf(what, sizeof what, "%s measurements", leat_words_count(a, line->measurements[i]));
         bin_words(words, line, i, what);
         double begin = (double)(line->begin_us + i * line->step_us);
-        leat_plot_bar(&plot, begin, begin + (double)line->step_us, (double)line->measurements[i], 0,
-                      "bar", words);
+        leat_plot_bar(&plot, (leat_span){begin, begin + (double)line->step_us},
+                      (double)line->measurements[i], 0, "bar", words);
     }
     leat_plot_end(&plot);
     leat_figure_end(page);
@@ -244,8 +244,8 @@ static void draw_failures(leat_page *page, const leat_summary *s) {
                  leat_words_count(count, line->failures[i]));
         bin_words(words, line, i, what);
         double begin = (double)(line->begin_us + i * line->step_us);
-        leat_plot_bar(&plot, begin, begin + (double)line->step_us, value, (double)line->failures[i],
-                      "bar bad", words);
+        leat_plot_bar(&plot, (leat_span){begin, begin + (double)line->step_us}, value,
+                      (double)line->failures[i], "bar bad", words);
     }
     leat_plot_end(&plot);
     leat_figure_end(page);
@@ -290,8 +290,8 @@ static void draw_shards(leat_page *page, const leat_summary *s) {
                  name != NULL ? name + 1 : s->shards[k].path, group > 1 ? " and on" : "",
                  leat_words_count(a, sum), leat_words_count(b, rows));
         plot.series = leat_split_words(s->shards[k].split);
-        leat_plot_bar(&plot, (double)k, (double)end, (double)sum / (double)(end - k), 0,
-                      classes[s->shards[k].split], words);
+        leat_plot_bar(&plot, (leat_span){(double)k, (double)end}, (double)sum / (double)(end - k),
+                      0, classes[s->shards[k].split], words);
     }
     leat_plot_end(&plot);
     leat_figure_end(page);

@@ -63,7 +63,8 @@ static void draw_hour(leat_plot *plot, const leat_dist *dist, int hour) {
     snprintf(words, sizeof words, "from %02d:00: p10 %s, median %s, p90 %s of %s", hour,
              leat_unit_words(a, LEAT_UNIT_RTT_NS, p10), leat_unit_words(b, LEAT_UNIT_RTT_NS, p50),
              leat_unit_words(c, LEAT_UNIT_RTT_NS, p90), leat_things(d, dist->count, "answer"));
-    leat_plot_range(plot, hour, hour + 1, fmax(p10, plot->y.low), p90, ends, "bar range", words);
+    leat_plot_range(plot, (leat_span){hour, hour + 1}, (leat_span){fmax(p10, plot->y.low), p90},
+                    ends, "bar range", words);
     plot->series = "median";
     leat_plot_line(plot, (const double[]){hour, hour + 1}, (const double[]){p50, p50}, 2, true,
                    "line l1");

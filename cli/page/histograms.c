@@ -49,7 +49,7 @@ static void draw_histogram(leat_page *page, const leat_histogram *spec, const le
                  leat_unit_words(b, spec->unit, columns.edge[i + 1]),
                  leat_unit_words(share, LEAT_UNIT_SHARE, columns.values[i] / columns.total),
                  spec->things, leat_unit_words(count, LEAT_UNIT_COUNT, columns.values[i]));
-        leat_plot_bar(&plot, columns.edge[i], columns.edge[i + 1],
+        leat_plot_bar(&plot, (leat_span){columns.edge[i], columns.edge[i + 1]},
                       columns.values[i] / columns.total, columns.values[i], "bar", words);
     }
     if (zeros) {
@@ -90,8 +90,8 @@ static void draw_numbers(leat_page *page, const leat_histogram *spec, const leat
         snprintf(words, sizeof words, "%lld: %s of the %s (%s)", (long long)value,
                  leat_unit_words(share, LEAT_UNIT_SHARE, here / total), spec->things,
                  leat_unit_words(count, LEAT_UNIT_COUNT, here));
-        leat_plot_bar(&plot, (double)value - 0.4, (double)value + 0.4, here / total, here, "bar",
-                      words);
+        leat_plot_bar(&plot, (leat_span){(double)value - 0.4, (double)value + 0.4}, here / total,
+                      here, "bar", words);
     }
     leat_plot_end(&plot);
     leat_figure_end(page);

@@ -101,17 +101,22 @@ typedef struct leat_plot {
 /* Draws grid, ticks and labels, to which logarithmic axes add "(log scale)". `zero_slot`: leave
  * space on the left for a bar of zeros. */
 void leat_plot_begin(leat_plot *plot, bool zero_slot);
-/* A bar over [x0, x1) of height y; `words` is its tooltip. */
-void leat_plot_bar(leat_plot *plot, double x0, double x1, double y, double count,
-                   const char *class_name, const char *words);
+/* [from, until) of an axis. */
+typedef struct leat_span {
+    double from, until;
+} leat_span;
+
+/* A bar of height y; `words` is its tooltip. */
+void leat_plot_bar(leat_plot *plot, leat_span x, double y, double count, const char *class_name,
+                   const char *words);
 /* The bar of zeros, left of the axis. */
 void leat_plot_zero_bar(leat_plot *plot, double y, double count, const char *words);
 /* A line through points; steps: each y holds until the next x. */
 void leat_plot_line(leat_plot *plot, const double *xs, const double *ys, int count, bool steps,
                     const char *class_name);
-/* A bar over [x0, x1) from y0 to y1, which are of the series `ends`. */
-void leat_plot_range(leat_plot *plot, double x0, double x1, double y0, double y1,
-                     const char *const ends[2], const char *class_name, const char *words);
+/* A bar between two heights, which are of the series `ends`. */
+void leat_plot_range(leat_plot *plot, leat_span x, leat_span y, const char *const ends[2],
+                     const char *class_name, const char *words);
 /* Dashed vertical lines at x1 <= x2, each with a label at its top. */
 void leat_plot_marks(leat_plot *plot, double x1, const char *words1, double x2, const char *words2);
 void leat_plot_end(leat_plot *plot);

@@ -43,24 +43,31 @@ static void put_text(leat_textbuf *out, int64_t x, int64_t y, const char *class_
     leat_textbuf_put(out, "</text>\n");
 }
 
+typedef struct area {
+    double x;
+    int64_t y;
+    double width;
+    int height;
+} area;
+
 /* An area in the colour of a key; `words` is its tooltip, NULL: none. */
-static void put_area(leat_textbuf *out, int key, double x, int64_t y, double width, int height,
-                     const char *words) {
+static void put_area(leat_textbuf *out, int key, const area *at, const char *words) {
     const char *end = words == NULL ? "/>\n" : "><title>";
     if (key < STRIPED) {
         leat_textbuf_printf(out,
                             "<rect class=\"share k%d\" x=\"%.1f\" y=\"%lld\" width=\"%.1f\" "
                             "height=\"%d\"%s",
-                            key, x, (long long)y, width, height, end);
+                            key, at->x, (long long)at->y, at->width, at->height, end);
     } else if (key < BARRED) {
         leat_textbuf_printf(out,
                             "<path class=\"share k%d\" stroke-width=\"%d\" "
                             "stroke-dasharray=\"3 2\" d=\"M%.1f %lldh%.1f\"%s",
-                            key, height, x, (long long)y + height / 2, width, end);
+                            key, at->height, at->x, (long long)at->y + at->height / 2, at->width,
+                            end);
     } else {
         leat_textbuf_printf(out, "<path class=\"share k%d\" stroke-width=\"2\" d=\"", key);
-        for (int line = 1; line < height; line += 4)
-            leat_textbuf_printf(out, "M%.1f %lldh%.1f", x, (long long)y + line, width);
+        for (int line = 1; line < at->height; line += 4)
+            leat_textbuf_printf(out, "M%.1f %lldh%.1f", at->x, (long long)at->y + line, at->width);
         leat_textbuf_printf(out, "\"%s", end);
     }
     if (words == NULL) return;
@@ -96,7 +103,7 @@ static void put_legend(leat_shares *shares, const char *bar, const leat_share *i
             x = LEFT;
             shares->y += LINE;
         }
-        put_area(out, items[i].key, (double)x, shares->y + 3, KEY, KEY, NULL);
+        put_area(out, items[i].key, &(area){(double)x, shares->y + 3, KEY, KEY}, NULL);
         put_text(out, x + KEY + 5, shares->y + 12, "", words);
         x += width + 12;
     }
@@ -129,7 +136,7 @@ void leat_shares_put(leat_shares *shares, const char *bar, const leat_share *ite
         double width = until - end > 4 ? until - end - 1 : until - end < 1 ? 1 : until - end;
         snprintf(words, sizeof words, "%.120s: %s (%s)", items[i].name,
                  leat_unit_words(a, LEAT_UNIT_SHARE, share), leat_words_count(b, items[i].value));
-        put_area(out, items[i].key, end, shares->y, width, BAR, words);
+        put_area(out, items[i].key, &(area){end, shares->y, width, BAR}, words);
         end = until - end < 1 ? end + 1 : until;
     }
     shares->y += BAR + 12;

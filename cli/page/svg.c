@@ -368,23 +368,24 @@ static void put_bar(leat_plot *plot, double x0, double x1, double y, const char 
     leat_textbuf_put(plot->page->svg, "</title></rect>\n");
 }
 
-void leat_plot_bar(leat_plot *plot, double x0, double x1, double y, double count,
-                   const char *class_name, const char *words) {
-    put_row(plot, plot->series, x0, x1, y, count);
-    put_bar(plot, leat_plot_x(plot, x0), leat_plot_x(plot, x1), leat_plot_y(plot, y), class_name,
-            words);
+void leat_plot_bar(leat_plot *plot, leat_span x, double y, double count, const char *class_name,
+                   const char *words) {
+    put_row(plot, plot->series, x.from, x.until, y, count);
+    put_bar(plot, leat_plot_x(plot, x.from), leat_plot_x(plot, x.until), leat_plot_y(plot, y),
+            class_name, words);
 }
 
-void leat_plot_range(leat_plot *plot, double x0, double x1, double y0, double y1,
-                     const char *const ends[2], const char *class_name, const char *words) {
-    put_row(plot, ends[0], x0, x1, y0, 0);
-    put_row(plot, ends[1], x0, x1, y1, 0);
-    double left = leat_plot_x(plot, x0), low = leat_plot_y(plot, y0), high = leat_plot_y(plot, y1);
+void leat_plot_range(leat_plot *plot, leat_span x, leat_span y, const char *const ends[2],
+                     const char *class_name, const char *words) {
+    put_row(plot, ends[0], x.from, x.until, y.from, 0);
+    put_row(plot, ends[1], x.from, x.until, y.until, 0);
+    double left = leat_plot_x(plot, x.from);
+    double low = leat_plot_y(plot, y.from), high = leat_plot_y(plot, y.until);
     if (low - high < 1) high = low - 1; /* a range of one value stays visible */
     leat_textbuf_printf(plot->page->svg,
                         "<rect class=\"%s\" x=\"%.2f\" y=\"%.1f\" width=\"%.2f\" "
                         "height=\"%.1f\"><title>",
-                        class_name, left, high, leat_plot_x(plot, x1) - left, low - high);
+                        class_name, left, high, leat_plot_x(plot, x.until) - left, low - high);
     leat_html_text(plot->page->svg, words);
     leat_textbuf_put(plot->page->svg, "</title></rect>\n");
 }
