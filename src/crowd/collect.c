@@ -22,6 +22,8 @@ typedef struct step_in_work {
 static leat_code add_next(step_in_work *of, leat_error *err) {
     leat_coordinator *self = of->self;
     leat_unit_numbers unit;
+    /* in the order of units, whoever was first; the ledger will name this result */
+    LEAT_ASSERT(of->next < of->units && self->counted[of->next].unit == of->next);
     LEAT_TRY(leat_exchange_read(self->exchange, of->next, self->payload, self->sizes.payload, &unit,
                                 err));
     leat_trainer_add(self->session.trainer, of->next, &unit);
@@ -138,8 +140,10 @@ static leat_code add_confirmed(step_in_work *of, leat_error *err) {
         LEAT_TRY(
             leat_store_confirmed(self->pg, self->run, of->step, of->next, &there, result, err));
         if (!there) return LEAT_OK;
-        if (result->lease == 0) LEAT_TRY(compute(self, of->next, own_hash, err));
-        else LEAT_TRY(read_again(of, result, &same, err));
+        if (result->lease == 0) {
+            LEAT_TRY(compute(self, of->next, own_hash, err));
+            memcpy(result->hash, own_hash, sizeof own_hash); /* the ledger names what is added */
+        } else LEAT_TRY(read_again(of, result, &same, err));
         if (!same) return LEAT_OK;
         LEAT_TRY(add_next(of, err));
     }

@@ -15,11 +15,13 @@ static bool state_due(const leat_coordinator *self) {
 leat_code leat_coordinator_take(leat_coordinator *self, const leat_step_numbers *numbers,
                                 leat_error *err) {
     const int64_t done = leat_trainer_state(self->session.trainer)->step; /* steps taken */
+    LEAT_ASSERT(done > 0 && done <= self->session.steps);
     leat_coordinator_encode(self);
     leat_trainer_hash(self->session.trainer, self->state_hash);
     self->taken = (leat_store_step){.step = done - 1,
                                     .images = leat_plan_position(&self->session.plan, done, 0)};
     self->taken.value_count = leat_step_values(numbers, self->taken.values);
+    LEAT_ASSERT(self->taken.value_count == self->value_count); /* as many as the run has names */
     memcpy(self->taken.weights, self->weights_hash, sizeof self->taken.weights);
     memcpy(self->taken.state, self->state_hash, sizeof self->taken.state);
     return leat_coordinator_record_step(self, done - 1, err);
@@ -28,7 +30,7 @@ leat_code leat_coordinator_take(leat_coordinator *self, const leat_step_numbers 
 leat_code leat_coordinator_commit(leat_coordinator *self, leat_error *err) {
     leat_store_step *step = &self->taken;
     const int64_t done = leat_trainer_state(self->session.trainer)->step;
-    LEAT_ASSERT(done == step->step + 1);
+    LEAT_ASSERT(done == step->step + 1); /* no state is committed as another step's */
     step->weights_slot = 1 - self->at.weights_slot;
     step->state_slot = -1;
     LEAT_TRY(leat_coordinator_write(self, LEAT_STORE_WEIGHTS, step->weights_slot, self->weights,

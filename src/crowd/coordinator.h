@@ -49,6 +49,7 @@ typedef struct leat_coordinator {
     int64_t run;
     char name[LEAT_CROWD_NAME_BYTES];               /* of the run */
     char value_names[LEAT_COORDINATOR_NAMES_BYTES]; /* of what a step computes: leat_store_run */
+    int value_count;
     int64_t part_bytes;     /* of the run, which may have begun with another option */
     leat_store_position at; /* of the database, as last seen or written */
     leat_store_step taken;  /* the last step taken here; its step is -1: none */
@@ -61,14 +62,13 @@ typedef struct leat_coordinator {
     char state_hash[65];
     int64_t state_ns;               /* when the state went into the database */
     int64_t clear_briefly_until_ns; /* somebody reads the slots that are to be emptied */
-    int64_t step_ns;                /* when the step began */
 } leat_coordinator;
 
 /* What the run is in the database (settings.c). Its name there: `name`, or if it is NULL, that of
  * the folder. */
 LEAT_MUST_CHECK leat_code leat_coordinator_name(const char *name, const char *run,
                                                 char out[LEAT_CROWD_NAME_BYTES], leat_error *err);
-/* Sets self->value_names. */
+/* Sets self->value_names and value_count. */
 void leat_coordinator_name_values(leat_coordinator *self);
 /* Whether a run of this name in the database is the coordinator's. LEAT_ERR_OPTION names what
  * differs. */

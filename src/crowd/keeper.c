@@ -35,6 +35,7 @@ static void *keeper_main(void *argument) {
 }
 
 leat_code leat_keeper_start(leat_keeper *keeper, leat_error *err) {
+    LEAT_ASSERT(!keeper->running && keeper->hold.fence > 0); /* what is not held is not renewed */
     atomic_store(&keeper->quit, false);
     LEAT_TRY(leat_thread_start(&keeper->thread, keeper_main, keeper, err));
     keeper->running = true;

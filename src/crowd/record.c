@@ -1,4 +1,6 @@
 /* What the coordinator writes to the ledger of its run (train/ledger.h). */
+#include <string.h>
+
 #include "crowd/coordinator.h"
 #include "leat/base.h"
 
@@ -45,6 +47,7 @@ leat_code leat_coordinator_record_refused(leat_coordinator *self, int64_t step,
 leat_code leat_coordinator_record_step(leat_coordinator *self, int64_t step, leat_error *err) {
     leat_json *json = NULL;
     for (int64_t unit = 0; unit < self->session.plan.units; unit++) {
+        LEAT_ASSERT(self->counted[unit].unit == unit && strlen(self->counted[unit].hash) == 64);
         LEAT_TRY(leat_ledger_begin(&self->ledger, "unit", &json, err));
         put_result(json, step, &self->counted[unit]);
         LEAT_TRY(leat_ledger_end(&self->ledger, json, err));

@@ -80,15 +80,16 @@ create table leat.run (
   -- what changes
   state text not null default 'open' check (state in ('open', 'paused', 'finished')),
   reason text not null default '',
-  fence bigint not null default 0,
+  fence bigint not null default 0 check (fence >= 0),
   epoch bigint not null default 0,
   coordinator text not null default '',
   coordinator_until timestamptz not null default '-infinity',
-  step bigint not null default -1,      -- the open one; -1: the weights of step 0 are not here yet
-  weights_slot smallint not null default 0,
+  -- the open one; -1: the weights of step 0 are not here yet
+  step bigint not null default -1 check (step >= -1),
+  weights_slot smallint not null default 0 check (weights_slot in (0, 1)),
   weights_hash text not null default '',
-  state_slot smallint not null default 0,
-  state_step bigint not null default -1,
+  state_slot smallint not null default 0 check (state_slot in (0, 1)),
+  state_step bigint not null default -1 check (state_step >= -1),
   state_hash text not null default ''
 );
 create unique index run_name on leat.run (name) where state <> 'finished';

@@ -37,7 +37,7 @@ leat_code leat_coordinator_name(const char *name, const char *run, char out[LEAT
 void leat_coordinator_name_values(leat_coordinator *self) {
     const leat_value *values = leat_model_values();
     size_t length = 0;
-    for (int i = 0; values[i].name != NULL; i++) {
+    for (int i = 0; values[i].name != NULL; i++, self->value_count++) {
         const size_t left = sizeof self->value_names - length;
         LEAT_ASSERT(strlen(values[i].name) + 2 < left);
         length += (size_t)snprintf(self->value_names + length, left, i > 0 ? " %s" : "%s",

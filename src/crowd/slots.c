@@ -14,6 +14,7 @@ void leat_coordinator_encode(leat_coordinator *self) {
 
 leat_code leat_coordinator_clear(leat_coordinator *self, leat_store_kind kind, int slot,
                                  leat_error *err) {
+    LEAT_ASSERT(self->hold.fence > 0 && self->hold.run == self->run);
     const bool brief = leat_clock_ns() < self->clear_briefly_until_ns;
     bool waited = false;
     LEAT_TRY(leat_store_clear(self->pg, &self->hold, kind, slot,
@@ -24,6 +25,10 @@ leat_code leat_coordinator_clear(leat_coordinator *self, leat_store_kind kind, i
 
 leat_code leat_coordinator_write(leat_coordinator *self, leat_store_kind kind, int slot,
                                  const uint8_t *bytes, int64_t size_bytes, leat_error *err) {
+    /* what workers fetch, and what a resume would read, is never written over */
+    LEAT_ASSERT(kind != LEAT_STORE_WEIGHTS || self->at.weights[0] == 0 ||
+                slot != self->at.weights_slot);
+    LEAT_ASSERT(kind != LEAT_STORE_STATE || self->at.state_step < 0 || slot != self->at.state_slot);
     LEAT_TRY(leat_coordinator_clear(self, kind, slot, err));
     return leat_store_write(self->pg, &self->hold, kind, slot, bytes, size_bytes, self->part_bytes,
                             err);

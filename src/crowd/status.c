@@ -64,7 +64,7 @@ static leat_code load_values(leat_pg *pg, int64_t id, leat_crowd_run *run, leat_
                              "iteration = $2 order by position limit $3",
                              err, LEAT_PG_I(id), LEAT_PG_I(run->step - 1),
                              LEAT_PG_I(LEAT_STEP_VALUES_MAX)));
-    for (int i = 0; i < leat_pg_row_count(rows); i++) {
+    for (int i = 0; i < leat_pg_row_count(rows) && i < LEAT_STEP_VALUES_MAX; i++) {
         leat_crowd_value *of = &run->values[run->value_count++];
         leat_store_copy(of->name, sizeof of->name, leat_pg_text(rows, i, 0));
         of->value = leat_pg_real(rows, i, 1);

@@ -82,6 +82,20 @@ leat_code leat_store_take_text(leat_code code, leat_pg_rows *rows, char *out, si
     return code;
 }
 
+leat_code leat_store_check_run(const leat_store_run *run, leat_error *err) {
+    const bool sound = run->id > 0 && run->payload_bytes > 0 && run->weights_bytes > 0 &&
+                       run->part_bytes >= LEAT_CROWD_PART_BYTES_MIN &&
+                       run->part_bytes <= LEAT_CROWD_PART_BYTES_MAX && run->sample_bytes >= 0 &&
+                       run->list_bytes >= 0 && run->lease_ms > 0 && run->renew_ms > 0;
+    if (sound) return LEAT_OK;
+    return leat_fail(err, LEAT_ERR_CORRUPT,
+                     "the database describes run \"%.64s\" as no run can be: parts of %lld bytes, "
+                     "results of %lld, weights of %lld, leases of %lld ms renewed each %lld ms",
+                     run->name, (long long)run->part_bytes, (long long)run->payload_bytes,
+                     (long long)run->weights_bytes, (long long)run->lease_ms,
+                     (long long)run->renew_ms);
+}
+
 leat_code leat_store_read_parts(leat_pg *pg, const char *sql, int64_t value, uint8_t *out,
                                 int64_t size_bytes, int64_t part_bytes, leat_error *err) {
     const int64_t parts = leat_store_parts(size_bytes, part_bytes);

@@ -4,7 +4,8 @@
  * states and who calls what.
  *
  * Failures are those of leat_pg_call. LEAT_ERR_BUSY: another coordinator has taken over the run, or
- * the run is not where the caller takes it to be: look again.
+ * the run is not where the caller takes it to be: look again. LEAT_ERR_CORRUPT: the database says
+ * what cannot be; what it says is input here, and holds for whoever reads it from here.
  * Transactions that the server undoes because of a deadlock are repeated here.
  */
 #ifndef LEAT_CROWD_STORE_H
@@ -14,6 +15,8 @@
 #include "leat/train.h"
 
 #define LEAT_CROWD_SCHEMA_VERSION 4
+#define LEAT_CROWD_PART_BYTES_MIN 1024
+#define LEAT_CROWD_PART_BYTES_MAX (INT64_C(8) << 20)
 #define LEAT_CROWD_WORDS_BYTES 512
 #define LEAT_CROWD_MACHINE_BYTES 33 /* 32 hexadecimal digits */
 /* Of a run. */

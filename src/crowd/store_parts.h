@@ -27,8 +27,12 @@ LEAT_MUST_CHECK leat_code leat_store_read_parts(leat_pg *pg, const char *sql, in
                                                 uint8_t *out, int64_t size_bytes,
                                                 int64_t part_bytes, leat_error *err);
 
+/* LEAT_ERR_CORRUPT: a run as the database describes it has sizes or times that no run can have. */
+LEAT_MUST_CHECK leat_code leat_store_check_run(const leat_store_run *run, leat_error *err);
+
 /* Number of parts. */
 static inline int64_t leat_store_parts(int64_t size_bytes, int64_t part_bytes) {
+    LEAT_ASSERT(size_bytes > 0 && part_bytes > 0);
     return (size_bytes + part_bytes - 1) / part_bytes;
 }
 

@@ -66,7 +66,11 @@ leat_code leat_store_find_run(leat_pg *pg, const char *name, leat_store_run *run
         *texts[i] = leat_pg_text(*rows, 0, column++);
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
         *numbers[i] = leat_pg_int(*rows, 0, column++);
-    return LEAT_OK;
+    const leat_code code = leat_store_check_run(run, err);
+    if (code == LEAT_OK) return LEAT_OK;
+    leat_pg_rows_destroy(*rows);
+    *rows = NULL;
+    return code;
 }
 
 leat_code leat_store_take(leat_pg *pg, const char *name, leat_store_hold *hold, leat_error *err) {
@@ -83,6 +87,9 @@ leat_code leat_store_take(leat_pg *pg, const char *name, leat_store_hold *hold, 
     } else {
         hold->fence = leat_pg_int(rows, 0, 0);
         hold->epoch = leat_pg_int(rows, 0, 1);
+        if (hold->fence <= 0)
+            code = leat_fail(err, LEAT_ERR_CORRUPT, "the database grants the run with fence %lld",
+                             (long long)hold->fence);
     }
     leat_pg_rows_destroy(rows);
     return code;
@@ -110,6 +117,18 @@ leat_code leat_store_set_state(leat_pg *pg, const leat_store_hold *hold, const c
                            LEAT_PG_T(state), LEAT_PG_T(reason));
 }
 
+/* LEAT_ERR_CORRUPT: no run stands so. */
+static leat_code check_position(const leat_store_position *of, leat_error *err) {
+    const bool slots = (of->weights_slot == 0 || of->weights_slot == 1) &&
+                       (of->state_slot == 0 || of->state_slot == 1);
+    if (slots && of->step >= -1 && of->state_step >= -1) return LEAT_OK;
+    return leat_fail(err, LEAT_ERR_CORRUPT,
+                     "the database describes where the run is as it cannot be: step %lld, its "
+                     "weights in slot %d, the state of step %lld in slot %d",
+                     (long long)of->step, of->weights_slot, (long long)of->state_step,
+                     of->state_slot);
+}
+
 leat_code leat_store_look(leat_pg *pg, int64_t run, leat_store_position *position,
                           leat_error *err) {
     leat_pg_rows *rows = NULL;
@@ -132,6 +151,7 @@ leat_code leat_store_look(leat_pg *pg, int64_t run, leat_store_position *positio
         leat_store_copy(position->run_state, sizeof position->run_state, leat_pg_text(rows, 0, 6));
         position->sample_bytes = leat_pg_int(rows, 0, 7);
         position->list_bytes = leat_pg_int(rows, 0, 8);
+        code = check_position(position, err);
     }
     leat_pg_rows_destroy(rows);
     return code;
@@ -176,6 +196,7 @@ leat_code leat_store_clear(leat_pg *pg, const leat_store_hold *hold, leat_store_
                            int wait_ms, bool *waited, leat_error *err) {
     leat_pg_rows *rows = NULL;
     char how[16];
+    LEAT_ASSERT(slot == 0 || slot == 1);
     const leat_code code =
         LEAT_STORE_CALL(pg, &rows, "select leat.clear_slot($1, $2, $3, $4, $5, $6)", err,
                         HELD(hold), LEAT_PG_T(kinds[kind]), LEAT_PG_I(slot), LEAT_PG_I(wait_ms));
@@ -188,6 +209,7 @@ leat_code leat_store_write(leat_pg *pg, const leat_store_hold *hold, leat_store_
                            const uint8_t *bytes, int64_t size_bytes, int64_t part_bytes,
                            leat_error *err) {
     const int64_t parts = leat_store_parts(size_bytes, part_bytes);
+    LEAT_ASSERT(slot == 0 || slot == 1);
     for (int64_t i = 0; i < parts; i++) {
         const int64_t first = i * part_bytes, left = size_bytes - first;
         LEAT_TRY(LEAT_STORE_CALL(pg, NULL, "select leat.put_slot($1, $2, $3, $4, $5, $6, $7)", err,
@@ -200,6 +222,7 @@ leat_code leat_store_write(leat_pg *pg, const leat_store_hold *hold, leat_store_
 leat_code leat_store_read(leat_pg *pg, int64_t run, leat_store_kind kind, int slot, uint8_t *out,
                           int64_t size_bytes, int64_t part_bytes, leat_error *err) {
     char sql[128];
+    LEAT_ASSERT(slot == 0 || slot == 1);
     snprintf(sql, sizeof sql,
              "select bytes from leat.%s_%lld_%d where $1::bigint > 0 and part = $2", kinds[kind],
              (long long)run, slot);
@@ -222,9 +245,9 @@ leat_code leat_store_keep_state(leat_pg *pg, const leat_store_hold *hold, int64_
 
 /* ---- results -------------------------------------------------------------------------------- */
 
-/* Of rows (unit, lease, account, machine, hash). */
-static void take_results(leat_pg_rows *rows, leat_store_result *results, int *count) {
-    for (int i = 0; i < leat_pg_row_count(rows); i++) {
+/* Of rows (unit, lease, account, machine, hash), at most `most`. */
+static void take_results(leat_pg_rows *rows, leat_store_result *results, int most, int *count) {
+    for (int i = 0; i < leat_pg_row_count(rows) && *count < most; i++) {
         leat_store_result *to = &results[(*count)++];
         to->unit = leat_pg_int(rows, i, 0);
         to->lease = leat_pg_int(rows, i, 1);
@@ -242,7 +265,7 @@ leat_code leat_store_arrived(leat_pg *pg, int64_t run, leat_store_result *result
     LEAT_TRY(LEAT_STORE_CALL(
         pg, &rows, "select unit, lease, account, machine, hash from leat.arrived($1) limit $2", err,
         LEAT_PG_I(run), LEAT_PG_I(most)));
-    take_results(rows, results, count);
+    take_results(rows, results, most, count);
     return LEAT_OK;
 }
 
@@ -290,7 +313,7 @@ leat_code leat_store_confirmed(leat_pg *pg, int64_t run, int64_t step, int64_t u
         err, LEAT_PG_I(run), LEAT_PG_I(step), LEAT_PG_I(unit)));
     const bool found = leat_pg_row_count(rows) == 1;
     if (found) *there = leat_pg_text(rows, 0, 5)[0] == 't';
-    if (found) take_results(rows, result, &count);
+    if (found) take_results(rows, result, 1, &count);
     else leat_pg_rows_destroy(rows);
     if (found) return LEAT_OK;
     return leat_fail(err, LEAT_ERR_NOT_FOUND, "step %lld is no longer open in the database",
@@ -303,7 +326,8 @@ leat_code leat_store_hopeless(leat_pg *pg, int64_t run, int64_t *units, int most
     *count = 0;
     LEAT_TRY(LEAT_STORE_CALL(pg, &rows, "select * from leat.hopeless($1) limit $2", err,
                              LEAT_PG_I(run), LEAT_PG_I(most)));
-    for (int i = 0; i < leat_pg_row_count(rows); i++) units[(*count)++] = leat_pg_int(rows, i, 0);
+    for (int i = 0; i < leat_pg_row_count(rows) && *count < most; i++)
+        units[(*count)++] = leat_pg_int(rows, i, 0);
     leat_pg_rows_destroy(rows);
     return LEAT_OK;
 }
@@ -348,6 +372,7 @@ leat_code leat_store_open_step(leat_pg *pg, const leat_store_hold *hold, int64_t
 leat_code leat_store_commit(leat_pg *pg, const leat_store_hold *hold, const leat_store_step *step,
                             leat_error *err) {
     const leat_pg_value none = {.kind = LEAT_PG_NULL};
+    LEAT_ASSERT(step->value_count >= 0 && step->value_count <= LEAT_STEP_VALUES_MAX);
     return LEAT_STORE_CALL(
         pg, NULL, "select leat.commit_step($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)", err,
         HELD(hold), LEAT_PG_I(step->step), LEAT_PG_I(step->weights_slot), LEAT_PG_T(step->weights),

@@ -36,7 +36,11 @@ leat_code leat_store_register(leat_pg *pg, const char *run_name, const char *mac
         *texts[i] = leat_pg_text(*rows, 0, column++);
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
         *numbers[i] = leat_pg_int(*rows, 0, column++);
-    return LEAT_OK;
+    code = leat_store_check_run(run, err);
+    if (code == LEAT_OK) return LEAT_OK;
+    leat_pg_rows_destroy(*rows);
+    *rows = NULL;
+    return code;
 }
 
 #define GRANT "select lease, epoch, step, unit, kind = 'copy', weights, state, news from "

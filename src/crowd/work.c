@@ -16,6 +16,7 @@
 #include "base/mem.h"
 #include "base/random.h"
 #include "base/thread.h"
+#include "crowd/desk.h"
 #include "crowd/differ.h"
 #include "crowd/lag.h"
 #include "crowd/lend.h"
@@ -36,10 +37,6 @@ enum {
     PARTS_IN_LIBPQ = 5,
     CLONED_MOST = 3
 };
-
-/* What the computing thread is doing; it changes READY to BUSY and BUSY to DONE or FAILED, the
- * other thread all else. */
-typedef enum desk_state { DESK_EMPTY, DESK_READY, DESK_BUSY, DESK_DONE, DESK_FAILED } desk_state;
 
 typedef struct worker {
     const leat_work_options *options;
@@ -68,19 +65,13 @@ typedef struct worker {
     leat_trainer *trainer;
     leat_exchange *exchange;
     leat_exchange_sizes sizes;
-    /* computing */
-    pthread_t thread;
-    bool has_thread;
-    pthread_mutex_t lock;
-    pthread_cond_t changed;
-    desk_state desk;
-    bool quit;
-    leat_store_lease computing;
+    /* computing; an empty desk has no lease, and one that is not empty may have lost its */
+    leat_desk desk;
+    leat_store_lease computing; /* lease 0: nothing */
     int64_t renewed_ns;
     uint8_t *weights;
     char weights_hash[65], hash[65]; /* weights_hash "": they are not complete */
     bool weights_new;                /* the trainer does not have them yet */
-    leat_error why;                  /* DESK_FAILED */
     /* fetching */
     leat_store_lease next; /* lease 0: nothing */
     int64_t next_renewed_ns;
@@ -131,7 +122,9 @@ static bool is_stopped(void *of) { return stopped(of); }
 
 /* ---- computing ------------------------------------------------------------------------------ */
 
-static leat_code compute(worker *self, leat_error *err) {
+/* In the other thread. */
+static leat_code compute(void *of, leat_error *err) {
+    worker *self = of;
     if (self->weights_new)
         LEAT_TRY(leat_exchange_take_weights(self->exchange, self->computing.step, self->weights,
                                             self->weights_hash, err));
@@ -139,51 +132,6 @@ static leat_code compute(worker *self, leat_error *err) {
     leat_trainer_state(self->trainer)->step = self->computing.step;
     return leat_exchange_compute(self->exchange, self->computing.unit, self->payload, self->hash,
                                  err);
-}
-
-static void *compute_main(void *argument) {
-    worker *self = argument;
-    pthread_mutex_lock(&self->lock);
-    while (!self->quit) {
-        if (self->desk != DESK_READY) {
-            pthread_cond_wait(&self->changed, &self->lock);
-            continue;
-        }
-        self->desk = DESK_BUSY;
-        pthread_mutex_unlock(&self->lock);
-        const leat_code code = compute(self, &self->why);
-        pthread_mutex_lock(&self->lock);
-        self->desk = code == LEAT_OK ? DESK_DONE : DESK_FAILED;
-        pthread_cond_broadcast(&self->changed);
-    }
-    pthread_mutex_unlock(&self->lock);
-    return NULL;
-}
-
-static desk_state look_at_desk(worker *self) {
-    pthread_mutex_lock(&self->lock);
-    const desk_state state = self->desk;
-    pthread_mutex_unlock(&self->lock);
-    return state;
-}
-
-static void set_desk(worker *self, desk_state state) {
-    pthread_mutex_lock(&self->lock);
-    self->desk = state;
-    pthread_cond_broadcast(&self->changed);
-    pthread_mutex_unlock(&self->lock);
-}
-
-/* Until the desk changes from `state`, or the time is over. */
-static void wait_at_desk(worker *self, desk_state state, int64_t ms) {
-    struct timespec until;
-    clock_gettime(CLOCK_MONOTONIC, &until);
-    until.tv_nsec += ms % 1000 * 1000000;
-    until.tv_sec += ms / 1000 + until.tv_nsec / 1000000000;
-    until.tv_nsec %= 1000000000;
-    pthread_mutex_lock(&self->lock);
-    if (self->desk == state) pthread_cond_timedwait(&self->changed, &self->lock, &until);
-    pthread_mutex_unlock(&self->lock);
 }
 
 /* ---- beginning ------------------------------------------------------------------------------ */
@@ -317,9 +265,7 @@ static leat_code prepare(worker *self, const leat_store_run *run, leat_error *er
     LEAT_TRY(leat_block_alloc((void **)&self->weights, self->sizes.weights, err));
     LEAT_TRY(leat_block_alloc((void **)&self->payload, self->sizes.payload, err));
     LEAT_TRY(leat_block_alloc((void **)&self->outgoing, self->sizes.payload, err));
-    LEAT_TRY(leat_thread_start(&self->thread, compute_main, self, err));
-    self->has_thread = true;
-    return LEAT_OK;
+    return leat_desk_start(&self->desk, err);
 }
 
 /* The first answer is that there is nothing to work on, perhaps because the coordinator has not
@@ -386,6 +332,7 @@ static leat_code rest(worker *self, leat_error *err) {
 /* Claims a unit; `ahead`: while another one is computed. */
 static leat_code claim(worker *self, bool ahead, leat_error *err) {
     leat_store_lease lease;
+    const leat_plan *plan = &self->plan;
     const char *machine = self->options->machine;
     if (ahead)
         LEAT_TRY(leat_store_claim_ahead(self->pg, self->run, machine, self->computing.lease, &lease,
@@ -394,6 +341,12 @@ static leat_code claim(worker *self, bool ahead, leat_error *err) {
     if (lease.news[0] != 0) say(self, "%s", lease.news);
     if (strcmp(lease.run_state, "finished") == 0) self->done = true;
     if (lease.lease == 0) return rest(self, err);
+    if (lease.step < 0 || lease.step >= LEAT_TRAIN_POSITIONS_MAX / leat_plan_position(plan, 1, 0) ||
+        lease.unit < 0 || lease.unit >= plan->units)
+        return leat_fail(err, LEAT_ERR_CORRUPT,
+                         "the database gives unit %lld of step %lld, which the run does not have",
+                         (long long)lease.unit, (long long)lease.step + 1);
+    LEAT_ASSERT(self->next.lease == 0);
     self->next = lease;
     self->next_renewed_ns = now_ns(self);
     self->weights_bytes = 0;
@@ -413,6 +366,7 @@ static leat_code leave_next(worker *self, leat_error *err) {
 static leat_code fetch_weights(worker *self, leat_error *err) {
     const int64_t part_bytes = self->facts.part_bytes, first = self->weights_bytes;
     const int64_t left = self->sizes.weights - first, size = left < part_bytes ? left : part_bytes;
+    LEAT_ASSERT(left > 0 && self->next.lease != 0);
     if (first == 0) self->fetch_ns = now_ns(self);
     self->weights_hash[0] = 0;
     LEAT_TRY(leat_store_fetch(self->pg, self->run, self->next.weights, first / part_bytes,
@@ -453,22 +407,24 @@ static leat_code fetch_samples(worker *self, leat_error *err) {
 }
 
 static void begin_next(worker *self) {
+    LEAT_ASSERT(self->next.lease != 0 && self->computing.lease == 0);
+    LEAT_ASSERT(strcmp(self->next.weights, self->weights_hash) == 0);
     if (self->is_served) leat_served_turn(&self->served);
     self->computing = self->next;
     self->next.lease = 0;
     self->renewed_ns = self->next_renewed_ns;
     self->asked_ns = 0;
-    set_desk(self, DESK_READY);
+    leat_desk_put(&self->desk);
 }
 
 /* Fetches what the next unit needs, a call at a time, and then begins it. *waits: for the desk. */
-static leat_code prepare_next(worker *self, desk_state desk, bool *waits, leat_error *err) {
+static leat_code prepare_next(worker *self, leat_desk_state desk, bool *waits, leat_error *err) {
     leat_error why = {0};
     leat_code code = LEAT_OK;
     const bool fetches = strcmp(self->next.weights, self->weights_hash) != 0;
     *waits = false;
     if (self->is_served && !leat_served_complete(&self->served)) code = fetch_samples(self, &why);
-    else if (desk != DESK_EMPTY) *waits = true;
+    else if (desk != LEAT_DESK_EMPTY) *waits = true;
     else if (!fetches) begin_next(self);
     else if ((code = fetch_weights(self, &why)) == LEAT_ERR_NOT_FOUND) return restart(self, err);
     /* the coordinator still stores the data set */
@@ -488,6 +444,7 @@ static leat_code send_part(worker *self, leat_error *err) {
     char why[LEAT_CROWD_WORDS_BYTES];
     const int64_t part_bytes = self->facts.part_bytes, first = self->next_part * part_bytes;
     const int64_t left = self->sizes.payload - first;
+    LEAT_ASSERT(self->sending.lease != 0);
     if (left > 0) {
         LEAT_TRY(leat_store_put(self->pg, &self->sending, self->next_part, self->outgoing + first,
                                 left < part_bytes ? left : part_bytes, why, err));
@@ -532,20 +489,24 @@ static void take_result(worker *self) {
     self->outgoing = self->payload;
     self->payload = swap;
     memcpy(self->outgoing_hash, self->hash, sizeof self->hash);
+    LEAT_ASSERT(self->sending.lease == 0); /* its result would be lost */
     self->sending = self->computing;
+    self->computing.lease = 0;
     self->sent_ns = self->renewed_ns;
     self->next_part = 0;
     self->asked_ns = 0;
-    set_desk(self, DESK_EMPTY);
+    leat_desk_clear(&self->desk);
 }
 
 static leat_code give_up_unit(worker *self, leat_error *err) {
-    const leat_error why = self->why;
-    set_desk(self, DESK_EMPTY);
+    const leat_error why = self->desk.why;
+    const leat_store_lease lease = self->computing;
+    self->computing.lease = 0;
+    leat_desk_clear(&self->desk);
     self->weights_hash[0] = 0; /* perhaps they are the reason */
     say(self, "%s", why.message);
     LEAT_TRY(rest(self, err));
-    return leat_store_fail(self->pg, &self->computing, why.message, err);
+    return leat_store_fail(self->pg, &lease, why.message, err);
 }
 
 /* Whether this machine is not to be used now. */
@@ -553,8 +514,8 @@ static bool pauses(const worker *self) { return self->lending.state != LEAT_LEND
 
 /* Whether a unit is wanted now: nothing is computed, or samples of the next unit could be fetched
  * meanwhile; and the last question is a while ago. */
-static bool wants_unit(const worker *self, desk_state desk) {
-    const bool ahead = desk != DESK_EMPTY;
+static bool wants_unit(const worker *self, leat_desk_state desk) {
+    const bool ahead = desk != LEAT_DESK_EMPTY;
     if (self->done || pauses(self) || self->next.lease != 0) return false;
     if (self->options->once && (ahead || self->sending.lease != 0)) return false;
     if (ahead && (!self->is_served || self->computing.lease == 0 || self->sending.lease != 0))
@@ -579,20 +540,23 @@ static bool is_due(const worker *self, const leat_store_lease *lease, int64_t re
 
 /* What is due; one call of the database at most. *idle: nothing was. */
 static leat_code step(worker *self, bool *idle, leat_error *err) {
-    const desk_state desk = look_at_desk(self);
+    const leat_desk_state desk = leat_desk_look(&self->desk);
     *idle = false;
-    if ((desk == DESK_DONE || desk == DESK_FAILED) && self->computing.lease == 0) {
+    LEAT_ASSERT(desk != LEAT_DESK_EMPTY || self->computing.lease == 0);
+    /* two units at most: others would wait for a third */
+    LEAT_ASSERT(self->next.lease == 0 || self->computing.lease == 0 || self->sending.lease == 0);
+    if ((desk == LEAT_DESK_DONE || desk == LEAT_DESK_FAILED) && self->computing.lease == 0) {
         leat_exchange_cancel(self->exchange, false); /* lost meanwhile */
         self->asked_ns = 0;
-        set_desk(self, DESK_EMPTY);
+        leat_desk_clear(&self->desk);
         return LEAT_OK;
     }
-    if (desk == DESK_FAILED) return give_up_unit(self, err);
-    if (desk == DESK_DONE && self->sending.lease == 0) {
+    if (desk == LEAT_DESK_FAILED) return give_up_unit(self, err);
+    if (desk == LEAT_DESK_DONE && self->sending.lease == 0) {
         take_result(self);
         return LEAT_OK;
     }
-    if (desk != DESK_EMPTY && is_due(self, &self->computing, self->renewed_ns))
+    if (desk != LEAT_DESK_EMPTY && is_due(self, &self->computing, self->renewed_ns))
         return renew(self, err);
     if (is_due(self, &self->next, self->next_renewed_ns)) return renew_next(self, err);
     /* a part renews its lease */
@@ -603,7 +567,7 @@ static leat_code step(worker *self, bool *idle, leat_error *err) {
         LEAT_TRY(prepare_next(self, desk, &waits, err));
         if (!waits) return LEAT_OK;
     }
-    if (wants_unit(self, desk)) return claim(self, desk != DESK_EMPTY, err);
+    if (wants_unit(self, desk)) return claim(self, desk != LEAT_DESK_EMPTY, err);
     if (self->sending.lease != 0) return send_part(self, err);
     *idle = true;
     return LEAT_OK;
@@ -612,9 +576,9 @@ static leat_code step(worker *self, bool *idle, leat_error *err) {
 /* ---- all of it ------------------------------------------------------------------------------ */
 
 /* Nothing is computed, sent or wanted. */
-static bool at_end(worker *self) {
+static bool at_end(const worker *self) {
     return self->done && self->sending.lease == 0 && self->next.lease == 0 &&
-           (look_at_desk(self) == DESK_EMPTY || self->computing.lease == 0);
+           self->computing.lease == 0;
 }
 
 /* Somebody who stops a worker waits for the unit that it computes, but not for ever. */
@@ -625,8 +589,7 @@ static bool grace_is_over(const worker *self, int64_t since_ns) {
 /* Leaves what is computed and sent to others: it would use the machine for too long. */
 static leat_code give_back(worker *self, leat_error *err) {
     leat_store_lease *const leases[] = {&self->computing, &self->sending};
-    const bool computes = look_at_desk(self) != DESK_EMPTY && self->computing.lease != 0;
-    for (int i = computes ? 0 : 1; i < 2; i++) {
+    for (int i = 0; i < 2; i++) {
         const leat_store_lease lease = *leases[i];
         if (lease.lease == 0) continue;
         leases[i]->lease = 0;
@@ -673,7 +636,7 @@ static leat_code serve(worker *self, leat_error *err) {
         LEAT_TRY(step(self, &idle, err));
         leat_pause_reset(&self->pause);
         if (!idle) continue;
-        wait_at_desk(self, look_at_desk(self), poll_ms);
+        leat_desk_wait(&self->desk, leat_desk_look(&self->desk), poll_ms);
         LEAT_TRY(hear(self, err));
     }
     if (!self->stopping) return LEAT_OK;
@@ -686,20 +649,14 @@ static void release_all(worker *self) {
     leat_store_lease *const leases[] = {&self->computing, &self->sending, &self->next};
     for (int i = 0; i < 3; i++) {
         if (self->pg == NULL || leat_pg_broken(self->pg)) return;
-        if (leases[i]->lease != 0 && (i > 0 || look_at_desk(self) != DESK_EMPTY))
-            (void)!leat_store_release(self->pg, leases[i], NULL);
+        if (leases[i]->lease != 0) (void)!leat_store_release(self->pg, leases[i], NULL);
     }
 }
 
 static void destroy(worker *self) {
-    pthread_mutex_lock(&self->lock);
-    self->quit = true;
-    pthread_cond_broadcast(&self->changed);
-    pthread_mutex_unlock(&self->lock);
+    leat_desk_quit(&self->desk);
     if (self->exchange != NULL) leat_exchange_cancel(self->exchange, true);
-    if (self->has_thread) pthread_join(self->thread, NULL);
-    pthread_cond_destroy(&self->changed);
-    pthread_mutex_destroy(&self->lock);
+    leat_desk_close(&self->desk);
     leat_pg_close(self->pg);
     leat_block_free(self->weights, self->sizes.weights);
     leat_block_free(self->payload, self->sizes.payload);
@@ -741,7 +698,6 @@ static leat_code run_worker(worker *self, leat_error *err) {
 
 leat_code leat_work_on(const leat_host *host, const leat_work_options *options,
                        leat_work_result *result, leat_error *err) {
-    pthread_condattr_t monotonic;
     worker *self = NULL;
     *result = (leat_work_result){0};
     if (options->poll_ms < 1 || options->threads < 1)
@@ -754,11 +710,7 @@ leat_code leat_work_on(const leat_host *host, const leat_work_options *options,
     self->stop = (leat_stop){is_stopped, self, &host->clocks};
     self->pause = leat_pause_make(
         options->poll_ms < PAUSE_FIRST_MS ? options->poll_ms : PAUSE_FIRST_MS, PAUSE_MOST_MS);
-    pthread_mutex_init(&self->lock, NULL);
-    pthread_condattr_init(&monotonic);
-    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
-    pthread_cond_init(&self->changed, &monotonic);
-    pthread_condattr_destroy(&monotonic);
+    leat_desk_init(&self->desk, compute, self);
     leat_code code = leat_pg_place_parse(&self->place, options->url, err);
     if (code == LEAT_OK && options->data != NULL) code = leat_path_check_local(options->data, err);
     if (code == LEAT_OK) code = run_worker(self, err);

@@ -36,6 +36,47 @@ static void installs_once(void **state) {
     leat_pg_close(ann);
 }
 
+/* What the database says is checked where it is read: another server than leat's may answer. */
+static void impossible(void **state) {
+    world *of = *state;
+    static const struct {
+        const char *column, *value, *undo, *says;
+    } cases[] = {
+        {"part_bytes", "0", "1024", "parts of 0 bytes"},
+        {"part_bytes", "8388609", "1024", "parts of 8388609 bytes"},
+        {"payload_bytes", "0", "2500", "results of 0"},
+        {"weights_bytes", "-1", "1500", "weights of -1"},
+        {"renew_ms", "0", "10000", "each 0 ms"},
+        {"weights_slot", "2", "0", "its weights in slot 2"},
+        {"state_slot", "-1", "0", "in slot -1"},
+        {"step", "-2", "0", "step -2"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char sql[256];
+        leat_error err = {0};
+        leat_store_run run;
+        leat_store_position at;
+        leat_pg_rows *rows = NULL;
+        snprintf(sql, sizeof sql,
+                 "alter table leat.run drop constraint if exists run_%s_check; update leat.run set "
+                 "%s = %s",
+                 cases[i].column, cases[i].column, cases[i].value);
+        tell(of->owner, sql);
+        const bool position = i > 4;
+        leat_code code = position ? leat_store_look(of->owner, of->hold.run, &at, &err)
+                                  : leat_store_find_run(of->owner, "run-a", &run, &rows, &err);
+        if (code != LEAT_ERR_CORRUPT || strstr(err.message, cases[i].says) == NULL)
+            fail_msg("%s: %s", cases[i].column, err.message);
+        assert_null(rows);
+        if (!position)
+            assert_int_equal(leat_store_register(of->ann, "", M1, "", "", &run, &rows, &err),
+                             LEAT_ERR_CORRUPT);
+        assert_null(rows);
+        snprintf(sql, sizeof sql, "update leat.run set %s = %s", cases[i].column, cases[i].undo);
+        tell(of->owner, sql);
+    }
+}
+
 static void which_run(void **state) {
     world *of = *state;
     leat_store_run run = a_run("run-a");
@@ -413,6 +454,7 @@ int main(void) {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, world_setup, world_teardown)
     const struct CMUnitTest tests[] = {
         TEST(installs_once),
+        TEST(impossible),
         TEST(which_run),
         TEST(units_in_order_then_none),
         TEST(an_ended_lease_is_given_again),

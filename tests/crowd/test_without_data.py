@@ -141,6 +141,10 @@ class WithoutData(folder.Folder):
             self.assertIn("its data set (fingerprint) is", worker.said)
             self.assertIn(note, worker.said)
             coordinator.end(1, 2)
+        self.server.sql("update leat.unit set unit = unit + 3", database=self.database)
+        with self.work("--data", f"{self.data}/faces") as worker:
+            worker.end(1)
+        self.assertIn("gives unit 3 of step 1, which the run does not have", worker.said)
         self.server.sql("alter function leat.register rename to old", database=self.database)
         with self.work() as worker:
             worker.end(1)
