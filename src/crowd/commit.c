@@ -19,7 +19,7 @@ leat_code leat_coordinator_take(leat_coordinator *self, const leat_step_numbers 
     leat_coordinator_encode(self);
     leat_trainer_hash(self->session.trainer, self->state_hash);
     self->taken = (leat_store_step){.step = done - 1,
-                                    .images = leat_plan_position(&self->session.plan, done, 0)};
+                                    .samples = leat_plan_position(&self->session.plan, done, 0)};
     self->taken.value_count = leat_step_values(numbers, self->taken.values);
     LEAT_ASSERT(self->taken.value_count == self->value_count); /* as many as the run has names */
     memcpy(self->taken.weights, self->weights_hash, sizeof self->taken.weights);

@@ -99,7 +99,7 @@ create table leat.step (
   step bigint not null,
   committed_at timestamptz not null,
   state_hash text not null,
-  images bigint not null,
+  samples bigint not null,              -- used so far
   values double precision[] not null,
   workers integer not null,
   primary key (run, step)

@@ -405,7 +405,7 @@ $$;
 -- so is the state, unless p_state_slot is null. Nothing is written if any condition is not met.
 create function leat.commit_step(
   p_run bigint, p_fence bigint, p_epoch bigint, p_step bigint, p_weights_slot integer,
-  p_weights text, p_state_slot integer, p_state text, p_images bigint,
+  p_weights text, p_state_slot integer, p_state text, p_samples bigint,
   p_values double precision[]) returns void
 language plpgsql as $$
 declare
@@ -429,8 +429,8 @@ begin
   end if;
   select count(distinct (account, machine)) into workers_ from leat.lease
   where run = p_run and step = p_step and state = 'used';
-  insert into leat.step (run, step, committed_at, state_hash, images, values, workers)
-  values (p_run, p_step, leat.clock(), p_state, p_images, p_values, workers_);
+  insert into leat.step (run, step, committed_at, state_hash, samples, values, workers)
+  values (p_run, p_step, leat.clock(), p_state, p_samples, p_values, workers_);
   update leat.lease set state = 'superseded', ended_at = leat.clock()
   where run = p_run and step = p_step and state = 'live';
   delete from leat.lease where run = p_run and step < p_step;

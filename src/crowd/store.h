@@ -261,7 +261,7 @@ LEAT_MUST_CHECK leat_code leat_store_confirmed(leat_pg *pg, int64_t run, int64_t
 
 /* What a step has computed. */
 typedef struct leat_store_step {
-    int64_t step, images;
+    int64_t step, samples;        /* samples used so far */
     int weights_slot, state_slot; /* state_slot -1: the state was not written */
     char weights[65], state[65];  /* hashes */
     int value_count;

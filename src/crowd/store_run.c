@@ -377,7 +377,7 @@ leat_code leat_store_commit(leat_pg *pg, const leat_store_hold *hold, const leat
         pg, NULL, "select leat.commit_step($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)", err,
         HELD(hold), LEAT_PG_I(step->step), LEAT_PG_I(step->weights_slot), LEAT_PG_T(step->weights),
         step->state_slot < 0 ? none : LEAT_PG_I(step->state_slot), LEAT_PG_T(step->state),
-        LEAT_PG_I(step->images), LEAT_PG_R(step->values, step->value_count));
+        LEAT_PG_I(step->samples), LEAT_PG_R(step->values, step->value_count));
 }
 
 leat_code leat_store_others(leat_pg *pg, int64_t *sessions, leat_error *err) {

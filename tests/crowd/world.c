@@ -189,7 +189,7 @@ void confirm_all(world *of, int64_t step) {
 
 leat_store_step a_step(int64_t step) {
     leat_store_step of = {.step = step,
-                          .images = 300 * (step + 1),
+                          .samples = 300 * (step + 1),
                           .weights_slot = (int)((step + 1) % 2),
                           .state_slot = -1,
                           .value_count = 2,
