@@ -74,8 +74,15 @@ static leat_code step(trainer *self, const leat_image_batch *batch, leat_error *
     printf("step %" PRId64 ": loss of D %.17g + %.17g, of G %.17g\n", batch->step + 1,
            result.loss_d_images / result.weight, result.loss_d_fakes / result.weight,
            result.loss_g / result.weight);
-    return leat_dcgan_step(self->dcgan, LEAT_DCGAN_BOTH, &adam, batch->step + 1, self->gradient,
-                           result.weight, self->parameters, self->first, self->second, err);
+    const leat_dcgan_update update = {.pass = LEAT_DCGAN_BOTH,
+                                      .adam = &adam,
+                                      .step = batch->step + 1,
+                                      .gradient = self->gradient,
+                                      .weight = result.weight,
+                                      .parameters = self->parameters,
+                                      .first = self->first,
+                                      .second = self->second};
+    return leat_dcgan_step(self->dcgan, &update, err);
 }
 
 static leat_code run(const char *path, int64_t steps, leat_error *err) {

@@ -174,17 +174,22 @@ LEAT_API void leat_dcgan_add(int64_t count, const float *gradient, float *sum);
 typedef struct leat_adam {
     double rate, beta1, beta2, eps, decay;
 } leat_adam;
-/*
- * Step `step` (1, 2, ...) of the parameters that a pass has gradients for: gradient * (1 / weight)
- * is the mean gradient. first and second, [leat_dcgan_size], are the moments, at first 0.
- * decay shrinks all parameters. LEAT_ERR_OPTION: a step below 1, betas outside [0, 1), a negative
+/* A step of the parameters that a pass has gradients for. Arrays are [leat_dcgan_size], and the
+ * caller's. */
+typedef struct leat_dcgan_update {
+    leat_dcgan_pass pass;
+    const leat_adam *adam;
+    int64_t step;          /* 1, 2, ... */
+    const float *gradient; /* of all units of the step, and the sum of their weights: */
+    double weight;         /* gradient * (1 / weight) is the mean gradient */
+    float *parameters;     /* they and the moments are changed */
+    float *first, *second; /* moments, 0 before the first step */
+} leat_dcgan_update;
+/* decay shrinks all parameters. LEAT_ERR_OPTION: a step below 1, betas outside [0, 1), a negative
  * eps or decay, a weight that is not above 0, a value that is not finite, no such pass.
- * LEAT_ERR_BUSY: see leat_dcgan_create.
- */
-LEAT_API LEAT_MUST_CHECK leat_code leat_dcgan_step(leat_dcgan *dcgan, leat_dcgan_pass pass,
-                                                   const leat_adam *adam, int64_t step,
-                                                   const float *gradient, double weight,
-                                                   float *parameters, float *first, float *second,
+ * LEAT_ERR_BUSY: see leat_dcgan_create. */
+LEAT_API LEAT_MUST_CHECK leat_code leat_dcgan_step(leat_dcgan *dcgan,
+                                                   const leat_dcgan_update *update,
                                                    leat_error *err);
 
 /* When G and D take their steps in training: at the same weights, or D first and G through the new

@@ -127,10 +127,18 @@ static void units(void **state) {
                     assert_int_equal(leat_dcgan_unit(dcgan, passes[p], micros, a.parameters,
                                                      a.images, a.noise, &a.result, NULL),
                                      LEAT_OK);
-                    assert_int_equal(leat_dcgan_step(dcgan, passes[p], &adam, ++step,
-                                                     a.result.gradient, a.result.weight,
-                                                     a.parameters, a.first, a.second, NULL),
-                                     LEAT_OK);
+                    assert_int_equal(
+                        leat_dcgan_step(dcgan,
+                                        &(leat_dcgan_update){.pass = passes[p],
+                                                             .adam = &adam,
+                                                             .step = ++step,
+                                                             .gradient = a.result.gradient,
+                                                             .weight = a.result.weight,
+                                                             .parameters = a.parameters,
+                                                             .first = a.first,
+                                                             .second = a.second},
+                                        NULL),
+                        LEAT_OK);
                 }
             }
         }

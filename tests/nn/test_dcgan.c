@@ -251,8 +251,16 @@ static void run_steps(fixture *f, leat_dcgan *work, bool alternating, float *m, 
             assert_ok(leat_dcgan_unit(work, what, MICROS, f->parameters, f->images, noise,
                                       &f->result, err));
             leat_dcgan_fold(work, what, MICROS, f->result.moments, f->running);
-            assert_ok(leat_dcgan_step(work, what, &adam, step, f->result.gradient, f->result.weight,
-                                      f->parameters, m, v, err));
+            assert_ok(leat_dcgan_step(work,
+                                      &(leat_dcgan_update){.pass = what,
+                                                           .adam = &adam,
+                                                           .step = step,
+                                                           .gradient = f->result.gradient,
+                                                           .weight = f->result.weight,
+                                                           .parameters = f->parameters,
+                                                           .first = m,
+                                                           .second = v},
+                                      err));
         }
     }
 }
@@ -344,8 +352,12 @@ static void test_refused(void **state) {
     assert_fails(leat_dcgan_unit(dcgan, LEAT_DCGAN_BOTH, 0, NULL, NULL, NULL, &result, err),
                  LEAT_ERR_OPTION, "0 micro-batches");
     const leat_adam adam = {2e-4, 0.5, 0.999, 1e-8, 0};
-    assert_fails(leat_dcgan_step(dcgan, LEAT_DCGAN_BOTH, &adam, 1, NULL, 0, NULL, NULL, NULL, err),
-                 LEAT_ERR_OPTION, "total weight 0");
+    assert_fails(
+        leat_dcgan_step(
+            dcgan,
+            &(leat_dcgan_update){.pass = LEAT_DCGAN_BOTH, .adam = &adam, .step = 1, .weight = 0},
+            err),
+        LEAT_ERR_OPTION, "total weight 0");
     leat_dcgan_destroy(dcgan);
 }
 

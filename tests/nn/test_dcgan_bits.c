@@ -109,8 +109,16 @@ static uint64_t run_all(leat_dcgan *dcgan, float_mode mode) {
         sum = hash_floats(sum, r->fakes, (int64_t)MICRO * MICROS * LEAT_IMAGE_VALUES);
         sum = hash(sum, sums, sizeof sums);
         leat_dcgan_fold(dcgan, passes[i], MICROS, r->moments, a.running_values);
-        assert_ok(leat_dcgan_step(dcgan, passes[i], &adam, i + 1, r->gradient, r->weight,
-                                  a.parameters, a.first, a.second, err));
+        assert_ok(leat_dcgan_step(dcgan,
+                                  &(leat_dcgan_update){.pass = passes[i],
+                                                       .adam = &adam,
+                                                       .step = i + 1,
+                                                       .gradient = r->gradient,
+                                                       .weight = r->weight,
+                                                       .parameters = a.parameters,
+                                                       .first = a.first,
+                                                       .second = a.second},
+                                  err));
     }
     const float_mode after = get_mode();
     set_mode(DEFAULT_MODE);
@@ -267,8 +275,16 @@ static void test_refused(void **state) {
                  {{2e-4, 0.5, 0.999, 1e-8, -0.1}, 1, "decay -0.1"},
                  {{2e-4, 1, 0.999, 1e-8, 0}, 1, "betas 1"}};
     for (size_t i = 0; i < sizeof steps / sizeof *steps; i++)
-        assert_fails(leat_dcgan_step(dcgan, LEAT_DCGAN_BOTH, &steps[i].adam, 1, a.result.gradient,
-                                     steps[i].weight, a.parameters, a.first, a.second, err),
+        assert_fails(leat_dcgan_step(dcgan,
+                                     &(leat_dcgan_update){.pass = LEAT_DCGAN_BOTH,
+                                                          .adam = &steps[i].adam,
+                                                          .step = 1,
+                                                          .gradient = a.result.gradient,
+                                                          .weight = steps[i].weight,
+                                                          .parameters = a.parameters,
+                                                          .first = a.first,
+                                                          .second = a.second},
+                                     err),
                      LEAT_ERR_OPTION, steps[i].words);
     leat_dcgan_destroy(dcgan);
     nn_free_all();

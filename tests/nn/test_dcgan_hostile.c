@@ -196,18 +196,25 @@ static void test_step(void **state) {
     float *first = floats(size), *second = floats(size), *before = floats(size);
     memcpy(before, f.parameters, sizeof *before * (size_t)size);
     run(&f, LEAT_DCGAN_BOTH);
-    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
-        assert_fails(leat_dcgan_step(f.dcgan, LEAT_DCGAN_BOTH, &wrong[i], 1, f.result.gradient, 1,
-                                     f.parameters, first, second, err),
-                     LEAT_ERR_OPTION, "betas");
-    assert_fails(leat_dcgan_step(f.dcgan, LEAT_DCGAN_BOTH, &adam, 0, f.result.gradient, 1,
-                                 f.parameters, first, second, err),
-                 LEAT_ERR_OPTION, "step 0");
+    leat_dcgan_update update = {.pass = LEAT_DCGAN_BOTH,
+                                .step = 1,
+                                .gradient = f.result.gradient,
+                                .weight = f.result.weight,
+                                .parameters = f.parameters,
+                                .first = first,
+                                .second = second};
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        update.adam = &wrong[i];
+        assert_fails(leat_dcgan_step(f.dcgan, &update, err), LEAT_ERR_OPTION, "betas");
+    }
+    update.adam = &adam;
+    update.step = 0;
+    assert_fails(leat_dcgan_step(f.dcgan, &update, err), LEAT_ERR_OPTION, "step 0");
     assert_same(f.parameters, before, size);
     f.result.gradient[11] = NAN;
     f.result.gradient[size - 1] = INFINITY;
-    assert_ok(leat_dcgan_step(f.dcgan, LEAT_DCGAN_BOTH, &adam, INT64_MAX, f.result.gradient,
-                              f.result.weight, f.parameters, first, second, err));
+    update.step = INT64_MAX;
+    assert_ok(leat_dcgan_step(f.dcgan, &update, err));
     assert_int_equal(finite_of(f.parameters, size), size - 2);
     assert_true(isnan(f.parameters[11]) && isnan(f.parameters[size - 1]));
     free(first);

@@ -98,8 +98,16 @@ static void plain_step(plain *p, int64_t step) {
         memcpy(weights, p->parameters, (size_t)p->size * 4);
         through_bytes(o->codec_down, 0, weights, p->size);
         for (int64_t k = 0; k < o->units; k++) plain_unit(p, pass, weights, step, k, sum, &total);
-        assert_ok(leat_dcgan_step(p->dcgan, pass, &adam, step + 1, sum, total, p->parameters,
-                                  p->first, p->second, err));
+        assert_ok(leat_dcgan_step(p->dcgan,
+                                  &(leat_dcgan_update){.pass = pass,
+                                                       .adam = &adam,
+                                                       .step = step + 1,
+                                                       .gradient = sum,
+                                                       .weight = total,
+                                                       .parameters = p->parameters,
+                                                       .first = p->first,
+                                                       .second = p->second},
+                                  err));
     }
     free(sum);
     free(weights);

@@ -210,8 +210,15 @@ static void norm(const void *self, int pass, const float *gradient, double weigh
 
 static leat_code step(void *self, const leat_model_step *of, leat_error *err) {
     const model *here = self;
-    return leat_dcgan_step(here->dcgan, pass_of(here, of->pass), &here->adam, of->step + 1,
-                           of->gradient, of->weight, of->parameters, of->first, of->second, err);
+    const leat_dcgan_update update = {.pass = pass_of(here, of->pass),
+                                      .adam = &here->adam,
+                                      .step = of->step + 1,
+                                      .gradient = of->gradient,
+                                      .weight = of->weight,
+                                      .parameters = of->parameters,
+                                      .first = of->first,
+                                      .second = of->second};
+    return leat_dcgan_step(here->dcgan, &update, err);
 }
 
 static void cancel(void *self, bool cancelled) {

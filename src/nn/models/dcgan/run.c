@@ -61,28 +61,27 @@ void leat_dcgan_init_running(const leat_dcgan *dcgan, float *running) {
         running[i] = (i >= g && i < 2 * g) || i >= 2 * g + d ? 1.0f : 0.0f;
 }
 
-leat_code leat_dcgan_step(leat_dcgan *dcgan, leat_dcgan_pass pass, const leat_adam *adam,
-                          int64_t step, const float *gradient, double weight, float *parameters,
-                          float *first, float *second, leat_error *err) {
+leat_code leat_dcgan_step(leat_dcgan *dcgan, const leat_dcgan_update *update, leat_error *err) {
     const leat_dcgan_model *model = leat_dcgan_model_of(dcgan);
-    const int64_t begin = pass == LEAT_DCGAN_D ? model->g_size : 0;
-    const int64_t end = pass == LEAT_DCGAN_G ? model->g_size : model->size;
+    const int64_t begin = update->pass == LEAT_DCGAN_D ? model->g_size : 0;
+    const int64_t end = update->pass == LEAT_DCGAN_G ? model->g_size : model->size;
+    const double weight = update->weight;
     uint64_t mode = 0;
     if (!(weight > 0) || !isfinite(weight))
         return leat_fail(err, LEAT_ERR_OPTION,
                          "a step of gradients with the total weight %g; it must be above 0 and "
                          "finite",
                          weight);
-    LEAT_TRY(leat_dcgan_check_pass(pass, err));
+    LEAT_TRY(leat_dcgan_check_pass(update->pass, err));
     const leat_adam_weights of = {.count = end - begin,
-                                  .gradient = gradient + begin,
+                                  .gradient = update->gradient + begin,
                                   .gradient_factor = 1 / weight,
-                                  .weights = parameters + begin,
-                                  .first = first + begin,
-                                  .second = second + begin};
+                                  .weights = update->parameters + begin,
+                                  .first = update->first + begin,
+                                  .second = update->second + begin};
     leat_engine *engine = leat_dcgan_engine(dcgan);
     LEAT_TRY(leat_engine_enter(engine, &mode, err));
-    leat_code code = leat_adam_apply(&engine->nn, adam, step, &of, err);
+    leat_code code = leat_adam_apply(&engine->nn, update->adam, update->step, &of, err);
     leat_engine_leave(engine, mode);
     return code;
 }
