@@ -219,10 +219,16 @@ static leat_code list_names(leat_checkpoints *list, const char *dir, const char 
         if (code == LEAT_OK) continue;
         if (!tolerant || (code != LEAT_ERR_CORRUPT && code != LEAT_ERR_IO))
             return leat_error_copy(err, &why);
+        if (step < list->damaged) continue;
         list->damaged = step;
         list->why = why;
     }
     return LEAT_OK;
+}
+
+static int by_step(const void *a, const void *b) {
+    const leat_checkpoint *first = a, *second = b;
+    return (first->step > second->step) - (first->step < second->step);
 }
 
 leat_code leat_checkpoints_list(leat_checkpoints *list, const char *dir, const char *run,
@@ -232,9 +238,11 @@ leat_code leat_checkpoints_list(leat_checkpoints *list, const char *dir, const c
     *list = (leat_checkpoints){.damaged = -1};
     LEAT_TRY(leat_path_stat(dir, &facts, err));
     if (facts.kind == LEAT_PATH_NONE) return LEAT_OK;
-    LEAT_TRY(leat_path_list_dir(dir, &names, err)); /* sorted, and so by step */
+    LEAT_TRY(leat_path_list_dir(dir, &names, err));
     leat_code code = list_names(list, dir, run, &names, tolerant, err);
     leat_path_list_free(&names);
+    /* names are in this order only while steps have DIGITS digits */
+    if (list->count > 1) qsort(list->items, (size_t)list->count, sizeof *list->items, by_step);
     if (code != LEAT_OK) leat_checkpoints_free(list);
     return code;
 }
@@ -356,7 +364,7 @@ static leat_code prune(const char *dir, int64_t keep, int64_t last, const leat_c
                        leat_error *err) {
     leat_path_list names = {0};
     const leat_checkpoint *best = leat_checkpoints_best(list, last);
-    int64_t count = 0; /* of those up to `last` */
+    int64_t count = 0;      /* of those up to `last` */
     while (count < list->count && list->items[count].step <= last) count++;
     for (int64_t i = 0; i < count - keep; i++)
         if (&list->items[i] != best) LEAT_TRY(remove_step(dir, list->items[i].step, err));

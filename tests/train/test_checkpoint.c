@@ -58,6 +58,29 @@ static void the_state_comes_back(void **state) {
     leat_trainer_destroy(b);
 }
 
+/* "step-1000000000" is before "step-999999999" by name. */
+static void the_last_one_is_that_of_the_last_step(void **state) {
+    const char *dir = folder("digits");
+    leat_trainer *trainer = trained(0);
+    leat_checkpoints list;
+    (void)state;
+    for (int64_t step = 999999998; step <= 1000000001; step++) {
+        leat_trainer_state(trainer)->step = step;
+        save(dir, trainer, NAN);
+    }
+    assert_ok(leat_checkpoints_list(&list, dir, RUN, false, err));
+    assert_int_equal(list.count, 4);
+    for (int i = 0; i < 4; i++) assert_int_equal(list.items[i].step, 999999998 + i);
+    assert_int_equal(leat_checkpoints_find(&list, -1)->step, 1000000001);
+    leat_checkpoints_free(&list);
+    assert_ok(leat_checkpoints_prune(dir, RUN, 2, 1000000001, err));
+    assert_ok(leat_checkpoints_list(&list, dir, RUN, false, err));
+    assert_int_equal(list.count, 2);
+    assert_int_equal(list.items[0].step, 1000000000);
+    leat_checkpoints_free(&list);
+    leat_trainer_destroy(trainer);
+}
+
 static void bytes_are_a_function_of_the_state(void **state) {
     leat_trainer *a = trained(2), *b = trained(2);
     (void)state;
@@ -363,6 +386,7 @@ static void damaged_hashes_can_be_passed_over(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_state_comes_back),
+        cmocka_unit_test(the_last_one_is_that_of_the_last_step),
         cmocka_unit_test(bytes_are_a_function_of_the_state),
         cmocka_unit_test(names_are_those_of_pytorch),
         cmocka_unit_test(running_statistics_have_their_places),
