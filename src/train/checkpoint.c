@@ -22,6 +22,7 @@ enum { DIGITS = 9, DOCUMENT_BYTES_MAX = 65536, SIDECAR_BYTES_MAX = 1024 };
 /* ---- Names ---------------------------------------------------------------------------------- */
 
 static void name_of(int64_t step, const char *suffix, char name[64]) {
+    LEAT_ASSERT(step >= 0); /* a sign would be part of the name */
     snprintf(name, 64, PREFIX "%0*" PRId64 "%s", (int)DIGITS, step, suffix);
 }
 
@@ -365,6 +366,7 @@ static leat_code prune(const char *dir, int64_t keep, int64_t last, const leat_c
     leat_path_list names = {0};
     const leat_checkpoint *best = leat_checkpoints_best(list, last);
     int64_t count = 0;      /* of those up to `last` */
+    LEAT_ASSERT(keep >= 1); /* the newest one is what a run resumes from */
     while (count < list->count && list->items[count].step <= last) count++;
     for (int64_t i = 0; i < count - keep; i++)
         if (&list->items[i] != best) LEAT_TRY(remove_step(dir, list->items[i].step, err));

@@ -17,6 +17,7 @@ const char *leat_codec_name(leat_codec codec) {
 static int64_t blocks_of(int64_t count) { return (count + BLOCK - 1) / BLOCK; }
 
 int64_t leat_codec_bytes(leat_codec codec, int64_t count) {
+    LEAT_ASSERT(count >= 0 && codec <= LEAT_CODEC_INT8);
     if (codec == LEAT_CODEC_F32) return 4 * count;
     return codec == LEAT_CODEC_BF16 ? 2 * count : 4 * blocks_of(count) + count;
 }
@@ -99,6 +100,7 @@ static void round_int8(uint64_t key, float *values, int64_t count) {
 
 void leat_codec_encode(leat_codec codec, uint64_t key, const float *values, int64_t count,
                        uint8_t *out) {
+    LEAT_ASSERT(codec <= LEAT_CODEC_INT8); /* another one would leave *out as it is */
     const uint64_t mode = leat_float_mode_begin();
     if (codec == LEAT_CODEC_INT8) encode_int8(key, values, count, out);
     for (int64_t i = 0; codec == LEAT_CODEC_F32 && i < count; i++)
@@ -112,6 +114,7 @@ void leat_codec_encode(leat_codec codec, uint64_t key, const float *values, int6
 }
 
 void leat_codec_decode(leat_codec codec, const uint8_t *bytes, int64_t count, float *out) {
+    LEAT_ASSERT(codec <= LEAT_CODEC_INT8);
     const uint64_t mode = leat_float_mode_begin();
     if (codec == LEAT_CODEC_INT8) decode_int8(bytes, count, out);
     for (int64_t i = 0; codec == LEAT_CODEC_F32 && i < count; i++)
@@ -122,6 +125,7 @@ void leat_codec_decode(leat_codec codec, const uint8_t *bytes, int64_t count, fl
 }
 
 void leat_codec_round(leat_codec codec, uint64_t key, float *values, int64_t count) {
+    LEAT_ASSERT(codec <= LEAT_CODEC_INT8);
     const uint64_t mode = leat_float_mode_begin();
     if (codec == LEAT_CODEC_INT8) round_int8(key, values, count);
     for (int64_t i = 0; codec == LEAT_CODEC_F32 && i < count; i++)

@@ -161,6 +161,7 @@ void leat_run_folder_clear(const leat_run_folder *folder) {
     static const char *const files[] = {LEAT_RUN_TRAINING, LEAT_RUN_CONFIG, LEAT_RUN_METRICS,
                                         LEAT_RUN_LEDGER, LEAT_RUN_REFERENCE};
     if (folder->lock.file == NULL || folder->exists) return;
+    LEAT_ASSERT(folder->path[0] != 0); /* what is removed is below it */
     for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
         char path[LEAT_PATH_BYTES];
         if (leat_run_folder_join(folder, files[i], path, NULL) == LEAT_OK) leat_path_discard(path);
@@ -267,6 +268,7 @@ leat_code leat_training_save(const leat_run_folder *folder, const leat_identity 
                              leat_error *err) {
     char path[LEAT_PATH_BYTES];
     leat_json *json = NULL;
+    LEAT_ASSERT(identity->run[0] != 0); /* a reader compares this hash with the rest */
     LEAT_TRY(leat_run_folder_join(folder, LEAT_RUN_TRAINING, path, err));
     LEAT_TRY(leat_json_create(&json, false, err));
     put_training(json, identity, options, version);

@@ -20,6 +20,8 @@ leat_code leat_identity_hash(leat_identity *identity, const leat_run_options *op
     leat_buf text = {0};
     uint8_t digest[32];
     leat_sha256 sha;
+    const bool of_model = strcmp(identity->model, options->model->name) == 0;
+    LEAT_ASSERT(of_model); /* the settings that follow are those of this model */
     leat_code code =
         leat_buf_printf(&text, err, "leat run 1\nmodel %s %s\ndata %s %lld\nkernels %s\ninit %s\n",
                         identity->model, identity->model_hash, identity->data,

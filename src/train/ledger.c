@@ -121,6 +121,7 @@ static void add_up(leat_run_ledger *out, entries *done) {
         if (done->items[i].unit < 0) out->steps += !again;
         else *(again ? &out->repeated : &out->units) += 1;
     }
+    LEAT_ASSERT(out->steps + out->units + out->repeated <= out->lines);
 }
 
 /* Reads all lines: *end is where the last complete one ends. The beginning of a line that a killed
@@ -195,6 +196,7 @@ leat_code leat_ledger_open(leat_ledger *ledger, const char *path, leat_error *er
     if (facts.kind == LEAT_PATH_NONE)
         return leat_file_open(&ledger->file, path, LEAT_FILE_NEW, err);
     LEAT_TRY(scan(path, &found, &ledger->size_bytes, err));
+    LEAT_ASSERT((found.lines == 0) == (ledger->size_bytes == 0)); /* what is after them is torn */
     memcpy(ledger->head, found.head, sizeof found.head);
     LEAT_TRY(leat_file_open(&ledger->file, path, LEAT_FILE_OWN, err));
     leat_code code = leat_file_truncate(ledger->file, ledger->size_bytes, err);

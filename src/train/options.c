@@ -157,6 +157,7 @@ const leat_setting_table *leat_train_options_table(void) {
 
 leat_code leat_run_options_take(leat_run_options *out, const char *model,
                                 const leat_train_options *options, leat_error *err) {
+    LEAT_ASSERT(options->settings != &out->settings); /* they are overwritten first */
     *out = (leat_run_options){.run = *options};
     out->run.settings = &out->settings;
     LEAT_TRY(leat_model_find(model, &out->model, err));

@@ -29,6 +29,9 @@ static void put(uint8_t *out, uint64_t value, int bytes) {
     for (int i = 0; i < bytes; i++) out[i] = (uint8_t)(value >> 8 * i);
 }
 
+_Static_assert(LEAT_CODEC_F32 == 0 && LEAT_CODEC_BF16 == 1 && LEAT_CODEC_INT8 == 2,
+               "the numbers of codecs are in payloads");
+
 static uint64_t get(const uint8_t *in, int bytes) {
     uint64_t value = 0;
     for (int i = 0; i < bytes; i++) value |= (uint64_t)in[i] << 8 * i;
@@ -127,12 +130,16 @@ static leat_code check_header(const uint8_t *bytes, const leat_payload_header *e
 
 void leat_payload_write(const leat_payload_header *header, uint64_t key,
                         const leat_payload_values *values, uint8_t *out) {
+    const uint8_t *end = out + bytes_of(header) - 8 * header->sum_count;
+    LEAT_ASSERT(header->step >= 0 && header->unit >= 0);
+    LEAT_ASSERT(header->weight > 0); /* a unit without samples is no unit */
     write_header(header, out);
     out += LEAT_PAYLOAD_HEADER_BYTES;
     leat_codec_encode(header->codec, key, values->gradient, header->gradient_count, out);
     out += leat_codec_bytes(header->codec, header->gradient_count);
     leat_codec_encode(LEAT_CODEC_F32, 0, values->statistics, header->statistics_count, out);
     out += 4 * header->statistics_count;
+    LEAT_ASSERT(out == end); /* the size that receivers expect */
     for (int64_t i = 0; i < header->sum_count; i++) put(out + 8 * i, bits_of(values->sums[i]), 8);
 }
 

@@ -225,6 +225,7 @@ leat_code leat_rewind(const leat_run_folder *folder, const char *run, int64_t st
                       leat_rewound *out, leat_error *err) {
     places of;
     bool needed = false;
+    LEAT_ASSERT(step >= 0); /* -1, no rewind, would move all of the run */
     *out = (leat_rewound){.step = step};
     LEAT_TRY(find_places(&of, folder, err));
     LEAT_TRY(is_needed(&of, step, &needed, err));

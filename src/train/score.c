@@ -40,6 +40,7 @@ typedef double matrix[N][N];
 
 static void covariance(const leat_score_sums *sums, double mean[N], matrix out) {
     const double *product = sums->product, count = (double)sums->count;
+    LEAT_ASSERT(sums->count >= 2); /* one image has no covariance */
     for (int i = 0; i < N; i++) {
         mean[i] = sums->sum[i] / count;
         for (int j = 0; j <= i; j++)

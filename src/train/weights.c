@@ -105,7 +105,9 @@ static leat_code save(saving *self, const char *path, const leat_weight_row *row
     if (code == LEAT_OK) code = put(self, header.data, header.size, err);
     leat_buf_free(&header);
     for (int i = 0; i < count && code == LEAT_OK; i++) code = put_values(self, &rows[i], err);
-    return code == LEAT_OK ? leat_file_publish(self->file, true, err) : code;
+    if (code != LEAT_OK) return code;
+    LEAT_ASSERT(self->at == file_bytes); /* each tensor is where the header says */
+    return leat_file_publish(self->file, true, err);
 }
 
 leat_code leat_weight_rows_save(const char *path, const leat_weight_row *rows, int count,
