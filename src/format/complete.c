@@ -51,6 +51,14 @@ leat_code leat_document_write(const leat_documents *kind, int which, leat_docume
 
 /* ---- saved ---------------------------------------------------------------------------------- */
 
+/* What is saved where. */
+typedef struct saved {
+    const leat_documents *kind;
+    const char *dir;
+    leat_document_fn document;
+    void *data;
+} saved;
+
 typedef struct saving {
     leat_file *file;
     int64_t at;
@@ -66,29 +74,26 @@ static leat_code save_piece(void *context, const void *bytes, int64_t size_bytes
 }
 
 /* Saves a document and adds its line to the text of .complete. */
-static leat_code save_document(const leat_documents *kind, int which, const char *dir,
-                               leat_document_fn document, void *data, leat_buf *complete,
-                               leat_error *err) {
+static leat_code save_document(const saved *all, int which, leat_buf *complete, leat_error *err) {
+    const char *name = all->kind->names[which];
     char path[LEAT_PATH_BYTES], hex[65];
     uint8_t digest[32];
     saving state = {0};
-    LEAT_TRY(leat_path_join(path, sizeof path, dir, kind->names[which], err));
+    LEAT_TRY(leat_path_join(path, sizeof path, all->dir, name, err));
     leat_sha256_init(&state.sha);
     LEAT_TRY(leat_file_open_draft(&state.file, path, err));
-    leat_code code = document(data, which, save_piece, &state, err);
+    leat_code code = all->document(all->data, which, save_piece, &state, err);
     if (code == LEAT_OK) code = leat_file_publish(state.file, true, err);
     leat_file_close(state.file);
     LEAT_TRY(code);
     leat_sha256_final(&state.sha, digest);
     leat_sha256_hex(digest, hex);
-    return leat_buf_printf(complete, err, "%s  %s\n", hex, kind->names[which]);
+    return leat_buf_printf(complete, err, "%s  %s\n", hex, name);
 }
 
-static leat_code save_all(const leat_documents *kind, const char *dir, leat_document_fn document,
-                          void *data, const char *complete_path, leat_buf *complete,
+static leat_code save_all(const saved *all, const char *complete_path, leat_buf *complete,
                           leat_error *err) {
-    for (int i = 0; i < kind->count; i++)
-        LEAT_TRY(save_document(kind, i, dir, document, data, complete, err));
+    for (int i = 0; i < all->kind->count; i++) LEAT_TRY(save_document(all, i, complete, err));
     return leat_file_save(complete_path, complete->data, complete->size, err);
 }
 
@@ -98,7 +103,8 @@ leat_code leat_complete_save(const leat_documents *kind, const char *dir, leat_d
     leat_buf complete = {0};
     LEAT_TRY(leat_path_join(path, sizeof path, dir, LEAT_COMPLETE_NAME, err));
     LEAT_TRY(leat_path_remove(path, err)); /* of an attempt before */
-    leat_code code = save_all(kind, dir, document, data, path, &complete, err);
+    const saved all = {kind, dir, document, data};
+    leat_code code = save_all(&all, path, &complete, err);
     leat_buf_free(&complete);
     if (code == LEAT_OK) return LEAT_OK;
     leat_path_discard(path);

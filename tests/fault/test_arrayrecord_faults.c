@@ -53,8 +53,8 @@ static leat_code stream_file(const char *folder, const char *path, const leat_ar
     leat_code code = leat_sink_create(&sink, file, &sink_options, err);
     if (code == LEAT_OK) code = leat_ar_sink_writer_create(&writer, sink, &alone, err);
     if (code == LEAT_OK) {
-        code = leat_ar_sink_writer_append_stream(writer, RECORD_BYTES, produce, NULL, folder, NULL,
-                                                 err);
+        const leat_ar_stream record = {RECORD_BYTES, produce, NULL};
+        code = leat_ar_sink_writer_append_stream(writer, &record, folder, NULL, err);
     }
     if (code == LEAT_OK) code = leat_ar_sink_writer_finish(writer, err);
     if (code == LEAT_OK) code = leat_sink_finish(sink, err);

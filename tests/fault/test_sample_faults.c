@@ -114,7 +114,8 @@ static void no_allocation(void **state) {
             assert_int_equal(
                 leat_sequence_make(&sequence, &source, self.anchors, self.context, &reader, NULL),
                 LEAT_OK);
-            assert_int_equal(leat_clients_batch(self.clients, 1, s, 3, probe, scratch, NULL),
+            assert_int_equal(leat_clients_batch(self.clients, 1, s,
+                                                &(leat_clients_drawn){3, probe, scratch}, NULL),
                              LEAT_OK);
         }
         assert_false(clear_fault());

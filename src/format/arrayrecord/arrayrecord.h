@@ -61,17 +61,22 @@ LEAT_MUST_CHECK leat_code leat_ar_sink_writer_append(leat_ar_sink_writer *writer
                                                      leat_ar_place *place, leat_error *err);
 /*
  * A record too large for memory: `produce` is called once for the hash and once for the bytes
- * (uncompressed) and must `put` exactly size_bytes bytes, the same each time. Compressed records
- * are compressed in one pass to an anonymous file in temp_dir first. Needs group_size 1.
+ * (uncompressed) and must `put` exactly size_bytes bytes, the same each time.
  */
 typedef leat_code (*leat_ar_put_fn)(void *put_context, const void *bytes, int64_t size_bytes,
                                     leat_error *err);
 typedef leat_code (*leat_ar_produce_fn)(void *context, leat_ar_put_fn put, void *put_context,
                                         leat_error *err);
+typedef struct leat_ar_stream {
+    int64_t size_bytes;
+    leat_ar_produce_fn produce;
+    void *context;
+} leat_ar_stream;
+/* Compressed records are compressed in one pass to an anonymous file in temp_dir first. Needs
+ * group_size 1. */
 LEAT_MUST_CHECK leat_code leat_ar_sink_writer_append_stream(leat_ar_sink_writer *writer,
-                                                            int64_t size_bytes,
-                                                            leat_ar_produce_fn produce,
-                                                            void *context, const char *temp_dir,
+                                                            const leat_ar_stream *record,
+                                                            const char *temp_dir,
                                                             leat_ar_place *place, leat_error *err);
 /* Writes footer and postscript; the sink is the caller's to finish. */
 LEAT_MUST_CHECK leat_code leat_ar_sink_writer_finish(leat_ar_sink_writer *writer, leat_error *err);

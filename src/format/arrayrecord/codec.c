@@ -414,18 +414,17 @@ static int window_bits(const uint8_t *in, int64_t in_bytes) {
     return large < 30 ? large : 30;
 }
 
-static leat_code decode_brotli(const uint8_t *in, int64_t in_bytes, int64_t out_bytes,
-                               leat_buf *out, leat_error *err) {
-    brotli_memory memory = {.left = leat_ar_decoder_bytes(CODEC_BROTLI, in, in_bytes, out_bytes)};
+static leat_code decode_brotli(const leat_ar_packed *packed, leat_buf *out, leat_error *err) {
+    brotli_memory memory = {.left = leat_ar_decoder_bytes(packed)};
     BrotliDecoderState *state = BrotliDecoderCreateInstance(brotli_take, brotli_give, &memory);
     if (state == NULL) return leat_fail(err, LEAT_ERR_MEMORY, "cannot set up brotli");
     /* Google's reader takes windows beyond RFC 7932's, so a file may have them. */
     BrotliDecoderSetParameter(state, BROTLI_DECODER_PARAM_LARGE_WINDOW, 1);
-    leat_code code = run_brotli(state, in, in_bytes, out_bytes, out, err);
+    leat_code code = run_brotli(state, packed->at, packed->size_bytes, packed->out_bytes, out, err);
     BrotliDecoderDestroyInstance(state);
     if (code != LEAT_OK && memory.exhausted) {
         return leat_fail(err, LEAT_ERR_MEMORY, "cannot allocate brotli's memory for %lld bytes",
-                         (long long)out_bytes);
+                         (long long)packed->out_bytes);
     }
     return code;
 }
@@ -451,28 +450,29 @@ static leat_code decode_snappy(const uint8_t *in, int64_t in_bytes, int64_t out_
 }
 #endif
 
-int64_t leat_ar_decoder_bytes(uint8_t codec_byte, const uint8_t *in, int64_t in_bytes,
-                              int64_t out_bytes) {
-    if (codec_byte != CODEC_BROTLI) return INT64_C(1) << 20;
+int64_t leat_ar_decoder_bytes(const leat_ar_packed *packed) {
+    if (packed->codec_byte != CODEC_BROTLI) return INT64_C(1) << 20;
 #if LEAT_HAVE_BROTLI
-    int64_t window = 2 * (INT64_C(1) << window_bits(in, in_bytes));
-    return (window < 3 * out_bytes ? window : 3 * out_bytes) + LEAT_AR_CODE_TABLE_BYTES;
+    int64_t window = 2 * (INT64_C(1) << window_bits(packed->at, packed->size_bytes));
+    int64_t most = 3 * packed->out_bytes;
+    return (window < most ? window : most) + LEAT_AR_CODE_TABLE_BYTES;
 #else
-    (void)in, (void)in_bytes, (void)out_bytes;
     return 0;
 #endif
 }
 
-leat_code leat_ar_decode(leat_ar_decoder *decoder, uint8_t codec_byte, const uint8_t *in,
-                         int64_t in_bytes, int64_t out_bytes, leat_buf *out, leat_error *err) {
+leat_code leat_ar_decode(leat_ar_decoder *decoder, const leat_ar_packed *packed, leat_buf *out,
+                         leat_error *err) {
+    const uint8_t *in = packed->at;
+    int64_t in_bytes = packed->size_bytes, out_bytes = packed->out_bytes;
     out->size = 0;
     /* the libraries are given a valid pointer even for nothing */
     LEAT_TRY(leat_buf_reserve(out, 1, err));
     leat_code code = LEAT_OK;
-    switch (codec_byte) {
+    switch (packed->codec_byte) {
     case CODEC_ZSTD: code = decode_zstd(decoder, in, in_bytes, out_bytes, out, err); break;
 #if LEAT_HAVE_BROTLI
-    case CODEC_BROTLI: code = decode_brotli(in, in_bytes, out_bytes, out, err); break;
+    case CODEC_BROTLI: code = decode_brotli(packed, out, err); break;
 #else
     case CODEC_BROTLI: return not_built(err, "brotli");
 #endif
@@ -483,7 +483,7 @@ leat_code leat_ar_decode(leat_ar_decoder *decoder, uint8_t codec_byte, const uin
 #endif
     default:
         return leat_fail(err, LEAT_ERR_CORRUPT, "compression 0x%02x is not defined by the format",
-                         codec_byte);
+                         packed->codec_byte);
     }
     if (code == LEAT_OK) out->size = out_bytes;
     return code;

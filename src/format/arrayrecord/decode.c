@@ -80,37 +80,34 @@ static leat_code check_memory(const leat_ar_chunk *chunk, int64_t need_bytes, le
                      (long long)(need_bytes >> 20) + 1, (long long)(room->memory_max >> 20));
 }
 
-/* Decompresses the two parts; `at` is after the codec byte and the length of the sizes. */
-static leat_code unpack(const leat_ar_chunk *chunk, uint8_t codec_byte, const uint8_t *at,
-                        int64_t sizes_bytes, const uint8_t *end, leat_ar_room *room,
-                        leat_ar_decoded *decoded, leat_error *err) {
-    const uint8_t *values_at = at + sizes_bytes;
+/* Decompresses the two parts; `sizes` are the first, without their size uncompressed before them,
+ * and the values go on to `end`. */
+static leat_code unpack(const leat_ar_chunk *chunk, leat_ar_packed sizes, const uint8_t *end,
+                        leat_ar_room *room, leat_ar_decoded *decoded, leat_error *err) {
+    const uint8_t *values_at = sizes.at + sizes.size_bytes;
     uint64_t said = 0;
     int64_t count = chunk->record_count;
-    if (!leat_ar_take_varint(&at, values_at, &said) || said < (uint64_t)count ||
+    if (!leat_ar_take_varint(&sizes.at, values_at, &said) || said < (uint64_t)count ||
         (said - (uint64_t)count) / LEAT_AR_VARINT_BYTES > (uint64_t)count) {
         return bad_chunk(err, chunk, "the length of its sizes is not possible");
     }
+    sizes.size_bytes = values_at - sizes.at;
+    sizes.out_bytes = (int64_t)said;
     /* one stream after the other; each is known by its first bytes, the values' after a length */
-    const uint8_t *stream = values_at;
-    uint64_t length = 0;
-    if (!leat_ar_take_varint(&stream, end, &length)) stream = end;
-    int64_t state = leat_ar_decoder_bytes(codec_byte, at, values_at - at, (int64_t)said);
-    int64_t other = leat_ar_decoder_bytes(codec_byte, stream, end - stream, chunk->decoded_bytes);
+    leat_ar_packed values = {sizes.codec_byte, values_at, 0, chunk->decoded_bytes};
+    bool has_length = leat_ar_take_varint(&values.at, end, &said);
+    values.size_bytes = has_length ? end - values.at : 0;
+    int64_t state = leat_ar_decoder_bytes(&sizes), other = leat_ar_decoder_bytes(&values);
     LEAT_TRY(check_memory(chunk,
                           chunk->data_bytes + table_bytes(chunk, true) + chunk->decoded_bytes +
                               (state > other ? state : other),
                           room, err));
-    leat_code code = leat_ar_decode(room->decoder, codec_byte, at, values_at - at, (int64_t)said,
-                                    &room->sizes, err);
+    leat_code code = leat_ar_decode(room->decoder, &sizes, &room->sizes, err);
     if (code == LEAT_OK) {
         /* other readers ignore this number, so a wrong one is not a reason to refuse the chunk */
-        if (!leat_ar_take_varint(&values_at, end, &said)) {
-            return bad_chunk(err, chunk, "its records have no length");
-        }
+        if (!has_length) return bad_chunk(err, chunk, "its records have no length");
         decoded->prefix_wrong = said != (uint64_t)chunk->decoded_bytes;
-        code = leat_ar_decode(room->decoder, codec_byte, values_at, end - values_at,
-                              chunk->decoded_bytes, &room->values, err);
+        code = leat_ar_decode(room->decoder, &values, &room->values, err);
     }
     if (code != LEAT_OK) {
         return leat_error_context(err, code, "chunk at byte %lld", (long long)chunk->begin);
@@ -165,7 +162,8 @@ leat_code leat_ar_chunk_decode(const leat_ar_bytes *bytes, const leat_ar_chunk *
         return bad_chunk(err, chunk, "its sizes end after it");
     }
     if (codec_byte != 0) {
-        LEAT_TRY(unpack(chunk, codec_byte, at, (int64_t)sizes_bytes, end, room, decoded, err));
+        const leat_ar_packed sizes = {codec_byte, at, (int64_t)sizes_bytes, 0};
+        LEAT_TRY(unpack(chunk, sizes, end, room, decoded, err));
     } else {
         decoded->sizes = at;
         decoded->sizes_end = decoded->values = at + sizes_bytes;

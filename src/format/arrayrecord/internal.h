@@ -68,13 +68,18 @@ LEAT_MUST_CHECK leat_code leat_ar_put_buf(void *buf, const void *bytes, int64_t 
                                           leat_error *err);
 
 typedef struct leat_ar_decoder leat_ar_decoder;
+/* A compressed stream, and how many bytes it has uncompressed. */
+typedef struct leat_ar_packed {
+    uint8_t codec_byte;
+    const uint8_t *at;
+    int64_t size_bytes, out_bytes;
+} leat_ar_packed;
 /*
- * The most that decompressing one stream to out_bytes takes beside *out: brotli's window, which
+ * The most that decompressing one stream takes beside *out: brotli's window, which
  * grows with the output up to what the stream's first bytes say, the old one beside the new one,
  * and its code tables; the others less than 1 MiB.
  */
-int64_t leat_ar_decoder_bytes(uint8_t codec_byte, const uint8_t *in, int64_t in_bytes,
-                              int64_t out_bytes);
+int64_t leat_ar_decoder_bytes(const leat_ar_packed *packed);
 /* The same before a stream has been seen, for any codec with a window of RFC 7932. */
 #define LEAT_AR_CODE_TABLE_BYTES (INT64_C(16) << 20)
 #define LEAT_AR_WINDOW_BYTES_USUAL (INT64_C(16) << 20)
@@ -84,8 +89,7 @@ void leat_ar_decoder_destroy(leat_ar_decoder *decoder);
  * Decompresses one whole stream, with nothing after it, to exactly out_bytes bytes in *out (made
  * larger as needed, its content replaced). Memory beside *out: up to leat_ar_decoder_bytes.
  */
-LEAT_MUST_CHECK leat_code leat_ar_decode(leat_ar_decoder *decoder, uint8_t codec_byte,
-                                         const uint8_t *in, int64_t in_bytes, int64_t out_bytes,
+LEAT_MUST_CHECK leat_code leat_ar_decode(leat_ar_decoder *decoder, const leat_ar_packed *packed,
                                          leat_buf *out, leat_error *err);
 
 /* ---- emit.c: chunks onto a sink, block headers put in between ---- */

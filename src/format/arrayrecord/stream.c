@@ -11,8 +11,10 @@
 
 #define COPY_BYTES (256 * 1024)
 
-/* Passes on what the caller produces, counted and hashed. */
+/* Passes on what the caller produces, counted and hashed after `front`. */
 typedef struct counter {
+    const uint8_t *front;
+    int64_t front_bytes;
     int64_t left;
     leat_hh64 hash;
     leat_ar_put_fn put; /* NULL: only the hash is wanted */
@@ -31,35 +33,35 @@ static leat_code count_put(void *counter_pointer, const void *bytes, int64_t siz
     return c->put == NULL ? LEAT_OK : c->put(c->context, bytes, size_bytes, err);
 }
 
-/* One pass: exactly size_bytes, their hash after `front`. */
-static leat_code pass(leat_ar_produce_fn produce, void *context, const uint8_t *front,
-                      int64_t front_bytes, int64_t size_bytes, leat_ar_put_fn put,
-                      void *put_context, uint64_t *hash, leat_error *err) {
-    counter c = {.left = size_bytes, .put = put, .context = put_context};
-    leat_hh64_init(&c.hash);
-    leat_hh64_update(&c.hash, front, front_bytes);
-    LEAT_TRY(produce(context, count_put, &c, err));
-    if (c.left != 0) {
+/* One pass: exactly the bytes of the record. */
+static leat_code pass(const leat_ar_stream *record, counter *c, uint64_t *hash, leat_error *err) {
+    c->left = record->size_bytes;
+    leat_hh64_init(&c->hash);
+    leat_hh64_update(&c->hash, c->front, c->front_bytes);
+    LEAT_TRY(record->produce(record->context, count_put, c, err));
+    if (c->left != 0) {
         return leat_fail(err, LEAT_ERR_INPUT, "the record has %lld bytes fewer than announced",
-                         (long long)c.left);
+                         (long long)c->left);
     }
-    *hash = leat_hh64_final(&c.hash);
+    *hash = leat_hh64_final(&c->hash);
     return LEAT_OK;
 }
 
 static leat_code stream_plain(leat_ar_sink_writer *writer, leat_ar_chunk *chunk,
-                              leat_ar_produce_fn produce, void *context, leat_error *err) {
+                              const leat_ar_stream *record, leat_error *err) {
     uint8_t front[LEAT_AR_FRONT_BYTES];
     int front_bytes = leat_ar_record_front(front, chunk->decoded_bytes);
     leat_ar_emitter *emitter = &writer->emitter;
+    counter first = {.front = front, .front_bytes = front_bytes};
+    counter second = first;
+    second.put = leat_ar_emit_data;
+    second.context = emitter;
     uint64_t again = 0;
-    LEAT_TRY(pass(produce, context, front, front_bytes, chunk->decoded_bytes, NULL, NULL,
-                  &chunk->data_hash, err));
+    LEAT_TRY(pass(record, &first, &chunk->data_hash, err));
     chunk->data_bytes = front_bytes + chunk->decoded_bytes;
     LEAT_TRY(leat_ar_emit_begin(emitter, chunk, err));
     LEAT_TRY(leat_ar_emit_data(emitter, front, front_bytes, err));
-    LEAT_TRY(pass(produce, context, front, front_bytes, chunk->decoded_bytes, leat_ar_emit_data,
-                  emitter, &again, err));
+    LEAT_TRY(pass(record, &second, &again, err));
     if (again != chunk->data_hash) {
         return leat_fail(err, LEAT_ERR_INPUT, "a record's bytes differ on the second pass");
     }
@@ -118,16 +120,16 @@ static leat_code copy_spill(leat_ar_emitter *emitter, const spill *s, leat_error
 }
 
 static leat_code stream_packed(leat_ar_sink_writer *writer, leat_ar_chunk *chunk, spill *s,
-                               leat_ar_produce_fn produce, void *context, leat_error *err) {
+                               const leat_ar_stream *record, leat_error *err) {
     leat_buf *front = &writer->packed_values;
     leat_ar_emitter *emitter = &writer->emitter;
+    counter c = {.put = encoder_put, .context = writer->encoder};
     uint64_t unused = 0;
     LEAT_TRY(pack_front(writer, chunk->decoded_bytes, front, err));
     leat_hh64_init(&s->hash);
     leat_hh64_update(&s->hash, front->data, front->size);
     LEAT_TRY(leat_ar_encoder_begin(writer->encoder, chunk->decoded_bytes, spill_put, s, err));
-    LEAT_TRY(pass(produce, context, NULL, 0, chunk->decoded_bytes, encoder_put, writer->encoder,
-                  &unused, err));
+    LEAT_TRY(pass(record, &c, &unused, err));
     LEAT_TRY(leat_ar_encoder_end(writer->encoder, err));
     chunk->data_bytes = front->size + s->size_bytes;
     chunk->data_hash = leat_hh64_final(&s->hash);
@@ -137,30 +139,28 @@ static leat_code stream_packed(leat_ar_sink_writer *writer, leat_ar_chunk *chunk
     return leat_ar_emit_end(emitter, err);
 }
 
-static leat_code stream_record(leat_ar_sink_writer *writer, int64_t size_bytes,
-                               leat_ar_produce_fn produce, void *context, const char *temp_dir,
-                               leat_error *err) {
+static leat_code stream_record(leat_ar_sink_writer *writer, const leat_ar_stream *record,
+                               const char *temp_dir, leat_error *err) {
     leat_ar_chunk chunk = {
-        .type = LEAT_AR_CHUNK_SIMPLE, .record_count = 1, .decoded_bytes = size_bytes};
+        .type = LEAT_AR_CHUNK_SIMPLE, .record_count = 1, .decoded_bytes = record->size_bytes};
     LEAT_TRY(leat_ar_expect_chunk(writer, err));
     if (writer->encoder == NULL) {
-        LEAT_TRY(stream_plain(writer, &chunk, produce, context, err));
+        LEAT_TRY(stream_plain(writer, &chunk, record, err));
     } else {
         spill s = {0};
         LEAT_TRY(leat_file_open_nameless(&s.file, temp_dir, err));
-        leat_code code = stream_packed(writer, &chunk, &s, produce, context, err);
+        leat_code code = stream_packed(writer, &chunk, &s, record, err);
         leat_file_close(s.file);
         LEAT_TRY(code);
     }
     return leat_ar_note_chunk(writer, &chunk, err);
 }
 
-leat_code leat_ar_sink_writer_append_stream(leat_ar_sink_writer *writer, int64_t size_bytes,
-                                            leat_ar_produce_fn produce, void *context,
-                                            const char *temp_dir, leat_ar_place *place,
-                                            leat_error *err) {
+leat_code leat_ar_sink_writer_append_stream(leat_ar_sink_writer *writer,
+                                            const leat_ar_stream *record, const char *temp_dir,
+                                            leat_ar_place *place, leat_error *err) {
     if (place != NULL) *place = (leat_ar_place){0};
-    LEAT_ASSERT(size_bytes >= 0);
+    LEAT_ASSERT(record->size_bytes >= 0);
     LEAT_TRY(leat_ar_writer_usable(writer, err));
     if (writer->options.group_size != 1) {
         return leat_fail(err, LEAT_ERR_OPTION,
@@ -169,8 +169,8 @@ leat_code leat_ar_sink_writer_append_stream(leat_ar_sink_writer *writer, int64_t
     }
     leat_ar_place found = {.chunk_offset = writer->emitter.position,
                            .record_index = writer->index.record_count,
-                           .size_bytes = size_bytes};
-    leat_code code = stream_record(writer, size_bytes, produce, context, temp_dir, err);
+                           .size_bytes = record->size_bytes};
+    leat_code code = stream_record(writer, record, temp_dir, err);
     writer->failed = code;
     if (code == LEAT_OK && place != NULL) *place = found;
     return code;

@@ -215,8 +215,8 @@ leat_code leat_row_stream_flush(leat_row_stream *stream, leat_error *err) {
     };
     memcpy(facts.src, stream->source.data, (size_t)stream->source.size_bytes);
     LEAT_TRY(leat_probe_plan_row(&facts, maker->dictionary_src, &maker->plan, err));
-    LEAT_TRY(leat_shard_writer_append_stream(maker->shards, &facts, stream->version,
-                                             maker->plan.record_bytes, produce_row, stream, err));
+    const leat_ar_stream record = {maker->plan.record_bytes, produce_row, stream};
+    LEAT_TRY(leat_shard_writer_append_stream(maker->shards, &facts, stream->version, &record, err));
     stream->count = 0;
     stream->src_bytes = stream->dst_bytes = 0;
     memset(stream->filled, 0, sizeof stream->filled);

@@ -205,8 +205,7 @@ leat_code leat_shard_writer_append(leat_shard_writer *self, const leat_probe_fac
 /* The first time that a record is produced, its bytes also go into the digest of the records. */
 typedef struct digest_tap {
     leat_sha256 *sha;
-    leat_ar_produce_fn produce;
-    void *context;
+    const leat_ar_stream *record;
     int passes;
     leat_ar_put_fn put;
     void *put_context;
@@ -224,18 +223,17 @@ static leat_code produce_tapped(void *context, leat_ar_put_fn put, void *put_con
     tap->passes++;
     tap->put = put;
     tap->put_context = put_context;
-    return tap->produce(tap->context, put_tapped, tap, err);
+    return tap->record->produce(tap->record->context, put_tapped, tap, err);
 }
 
 leat_code leat_shard_writer_append_stream(leat_shard_writer *self, const leat_probe_facts *facts,
-                                          int ip_version, int64_t record_bytes,
-                                          leat_ar_produce_fn produce, void *context,
+                                          int ip_version, const leat_ar_stream *record,
                                           leat_error *err) {
-    digest_tap tap = {.sha = &self->records_sha, .produce = produce, .context = context};
-    leat_sha256_update(&self->records_sha, &record_bytes, 8);
+    digest_tap tap = {.sha = &self->records_sha, .record = record};
+    const leat_ar_stream tapped = {record->size_bytes, produce_tapped, &tap};
+    leat_sha256_update(&self->records_sha, &record->size_bytes, 8);
     leat_ar_place place;
-    LEAT_TRY(leat_ar_sink_writer_append_stream(self->writer, record_bytes, produce_tapped, &tap,
-                                               self->temp_dir, &place, err));
+    LEAT_TRY(leat_ar_sink_writer_append_stream(self->writer, &tapped, self->temp_dir, &place, err));
     return add_index_row(self, facts, ip_version, &place, err);
 }
 

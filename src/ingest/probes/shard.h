@@ -88,8 +88,8 @@ LEAT_MUST_CHECK leat_code leat_shard_writer_append(leat_shard_writer *self,
 /* One record that is produced piece by piece (leat_ar_sink_writer_append_stream). */
 LEAT_MUST_CHECK leat_code leat_shard_writer_append_stream(leat_shard_writer *self,
                                                           const leat_probe_facts *facts,
-                                                          int ip_version, int64_t record_bytes,
-                                                          leat_ar_produce_fn produce, void *context,
+                                                          int ip_version,
+                                                          const leat_ar_stream *record,
                                                           leat_error *err);
 /* Ends the open shard and passes it to the publisher. */
 LEAT_MUST_CHECK leat_code leat_shard_writer_finish(leat_shard_writer *self, leat_error *err);

@@ -149,24 +149,23 @@ static leat_code draw_clients(leat_maker *maker, int64_t step, leat_error *err) 
     const leat_plan *plan = maker->plan;
     const leat_loader_options *options = &plan->options;
     uint64_t seed = plan->sample.seed;
-    int32_t rows = (int32_t)options->batch, count = (int32_t)options->clients_per_round;
+    const leat_clients_drawn rows = {(int32_t)options->batch, maker->probes, maker->scratch};
+    const leat_clients_drawn clients = {(int32_t)options->clients_per_round, maker->round_probes,
+                                        maker->scratch};
     if (maker->clients_step == step) return LEAT_OK;
     maker->clients_step = -1;
-    if (count == 0) {
-        LEAT_TRY(leat_clients_batch(plan->clients, seed, step, rows, maker->probes, maker->scratch,
-                                    err));
+    if (clients.count == 0) {
+        LEAT_TRY(leat_clients_batch(plan->clients, seed, step, &rows, err));
         maker->clients_step = step;
         return LEAT_OK;
     }
     int64_t round = step / options->steps_per_round;
     if (maker->clients_round != round) {
         maker->clients_round = -1;
-        LEAT_TRY(leat_clients_round(plan->clients, seed, round, count, maker->round_probes,
-                                    maker->scratch, err));
+        LEAT_TRY(leat_clients_round(plan->clients, seed, round, &clients, err));
         maker->clients_round = round;
     }
-    LEAT_TRY(
-        leat_clients_round_batch(seed, step, rows, maker->round_probes, count, maker->probes, err));
+    LEAT_TRY(leat_clients_round_batch(seed, step, &clients, &rows, err));
     maker->clients_step = step;
     return LEAT_OK;
 }

@@ -102,8 +102,9 @@ static void draw_weighted(const leat_clients *clients, uint64_t key, int32_t cou
     }
 }
 
-static leat_code draw(const leat_clients *clients, uint64_t key, int32_t count, int64_t *probe,
-                      int64_t *scratch, const char *what, leat_error *err) {
+static leat_code draw(const leat_clients *clients, uint64_t key, const leat_clients_drawn *to,
+                      const char *what, leat_error *err) {
+    int32_t count = to->count;
     if (count < 1 || count > LEAT_CLIENTS_DRAWN_MAX) {
         return leat_fail(err, LEAT_ERR_OPTION, "%s: %d; by client it must be 1 to %d", what, count,
                          LEAT_CLIENTS_DRAWN_MAX);
@@ -115,35 +116,35 @@ static leat_code draw(const leat_clients *clients, uint64_t key, int32_t count, 
                          what, count, (long long)clients->choice_count);
     }
     if (clients->weight_before != NULL) {
-        draw_weighted(clients, key, count, probe, scratch);
+        draw_weighted(clients, key, count, to->probe, to->scratch);
         return LEAT_OK;
     }
-    for (int32_t i = 0; i < count; i++) probe[i] = leat_permute(key, clients->probe_count, i);
+    for (int32_t i = 0; i < count; i++) to->probe[i] = leat_permute(key, clients->probe_count, i);
     return LEAT_OK;
 }
 
-leat_code leat_clients_batch(const leat_clients *clients, uint64_t seed, int64_t step, int32_t rows,
-                             int64_t *probe, int64_t *scratch, leat_error *err) {
+leat_code leat_clients_batch(const leat_clients *clients, uint64_t seed, int64_t step,
+                             const leat_clients_drawn *rows, leat_error *err) {
     uint64_t key = leat_random(seed, LEAT_STREAM_CLIENT_STEP, (uint64_t)step);
-    return draw(clients, key, rows, probe, scratch, "rows of a batch", err);
+    return draw(clients, key, rows, "rows of a batch", err);
 }
 
 leat_code leat_clients_round(const leat_clients *clients, uint64_t seed, int64_t round,
-                             int32_t count, int64_t *probe, int64_t *scratch, leat_error *err) {
+                             const leat_clients_drawn *probes, leat_error *err) {
     uint64_t key = leat_random(seed, LEAT_STREAM_CLIENT_ROUND, (uint64_t)round);
-    return draw(clients, key, count, probe, scratch, "clients per round", err);
+    return draw(clients, key, probes, "clients per round", err);
 }
 
-leat_code leat_clients_round_batch(uint64_t seed, int64_t step, int32_t rows,
-                                   const int64_t *round_probe, int32_t count, int64_t *probe,
-                                   leat_error *err) {
-    if (rows < 1 || rows > count) {
+leat_code leat_clients_round_batch(uint64_t seed, int64_t step, const leat_clients_drawn *round,
+                                   const leat_clients_drawn *rows, leat_error *err) {
+    if (rows->count < 1 || rows->count > round->count) {
         return leat_fail(err, LEAT_ERR_OPTION,
                          "rows of a batch: %d, with %d clients per round; each row holds a "
                          "different client, so it must be 1 to %d",
-                         rows, count, count);
+                         rows->count, round->count, round->count);
     }
     uint64_t key = leat_random(seed, LEAT_STREAM_ROUND_STEP, (uint64_t)step);
-    for (int32_t i = 0; i < rows; i++) probe[i] = round_probe[leat_permute(key, count, i)];
+    for (int32_t i = 0; i < rows->count; i++)
+        rows->probe[i] = round->probe[leat_permute(key, round->count, i)];
     return LEAT_OK;
 }

@@ -29,24 +29,30 @@ void leat_clients_destroy(leat_clients *clients);
 /* Probes that can be chosen: those whose weight is not 0. */
 int64_t leat_clients_count(const leat_clients *clients);
 
-/*
- * The probes of step `step`: probe[0 .. rows - 1], all different. LEAT_ERR_OPTION if there are
- * fewer probes than rows. Uniform choice takes O(rows), weighted O(rows^2) at worst and `probe` is
- * all the memory it needs besides `scratch` (rows values; may be NULL where weights are uniform).
- */
-LEAT_MUST_CHECK leat_code leat_clients_batch(const leat_clients *clients, uint64_t seed,
-                                             int64_t step, int32_t rows, int64_t *probe,
-                                             int64_t *scratch, leat_error *err);
+/* Where drawn probes are written; the caller owns the arrays. */
+typedef struct leat_clients_drawn {
+    int32_t count;
+    int64_t *probe;   /* [count], all different */
+    int64_t *scratch; /* [count]; may be NULL where weights are uniform */
+} leat_clients_drawn;
 
 /*
- * The `count` probes that take part in federated round `round`, drawn by the weights; and those of
- * them that the rows of a step hold: rows <= count different ones, uniformly.
+ * The probes of step `step`, one a row. LEAT_ERR_OPTION if there are fewer probes than rows.
+ * Uniform choice takes O(rows), weighted O(rows^2) at worst, and needs no more memory.
+ */
+LEAT_MUST_CHECK leat_code leat_clients_batch(const leat_clients *clients, uint64_t seed,
+                                             int64_t step, const leat_clients_drawn *rows,
+                                             leat_error *err);
+
+/*
+ * The probes that take part in federated round `round`, drawn by the weights; and those of them
+ * that the rows of a step hold: no more rows than probes, uniformly; `rows` needs no scratch.
  */
 LEAT_MUST_CHECK leat_code leat_clients_round(const leat_clients *clients, uint64_t seed,
-                                             int64_t round, int32_t count, int64_t *probe,
-                                             int64_t *scratch, leat_error *err);
-LEAT_MUST_CHECK leat_code leat_clients_round_batch(uint64_t seed, int64_t step, int32_t rows,
-                                                   const int64_t *round_probe, int32_t count,
-                                                   int64_t *probe, leat_error *err);
+                                             int64_t round, const leat_clients_drawn *probes,
+                                             leat_error *err);
+LEAT_MUST_CHECK leat_code leat_clients_round_batch(uint64_t seed, int64_t step,
+                                                   const leat_clients_drawn *round,
+                                                   const leat_clients_drawn *rows, leat_error *err);
 
 #endif

@@ -234,8 +234,8 @@ static ar_image write_streamed(const leat_ar_options *options, producer *produce
     assert_ok(leat_ar_sink_writer_create(&writer, bench.sink, options, err));
     for (int i = 0; i < count; i++) {
         leat_ar_place place;
-        assert_ok(leat_ar_sink_writer_append_stream(writer, producers[i].size_bytes, produce,
-                                                    &producers[i], ar_dir(), &place, err));
+        const leat_ar_stream record = {producers[i].size_bytes, produce, &producers[i]};
+        assert_ok(leat_ar_sink_writer_append_stream(writer, &record, ar_dir(), &place, err));
         assert_int_equal(place.record_index, i);
     }
     assert_ok(leat_ar_sink_writer_finish(writer, err));
@@ -297,9 +297,10 @@ static void test_streamed_lies(void **state) {
             p.bytes = noise;
             ar_bench_open(&bench);
             assert_ok(leat_ar_sink_writer_create(&writer, bench.sink, &options, err));
-            assert_int_equal(leat_ar_sink_writer_append_stream(writer, p.size_bytes, produce, &p,
-                                                               ar_dir(), NULL, NULL),
-                             LEAT_ERR_INPUT);
+            const leat_ar_stream record = {p.size_bytes, produce, &p};
+            assert_int_equal(
+                leat_ar_sink_writer_append_stream(writer, &record, ar_dir(), NULL, NULL),
+                LEAT_ERR_INPUT);
             /* nothing can follow a half written record */
             assert_int_equal(leat_ar_sink_writer_append(writer, "", 0, NULL, NULL), LEAT_ERR_INPUT);
             assert_int_equal(leat_ar_sink_writer_finish(writer, NULL), LEAT_ERR_INPUT);

@@ -36,7 +36,8 @@ static void uniform(void **state) {
     int64_t at[3][PROBES] = {{0}}, pairs[PROBES][PROBES] = {{0}};
     for (int64_t step = 0; step < STEPS; step++) {
         int64_t probe[PROBES];
-        assert_fine(leat_clients_batch(clients, 4, step, 3, probe, NULL, err));
+        assert_fine(
+            leat_clients_batch(clients, 4, step, &(leat_clients_drawn){3, probe, NULL}, err));
         assert_different(probe, 3, PROBES);
         for (int r = 0; r < 3; r++) at[r][probe[r]]++;
         pairs[probe[0]][probe[1]]++;
@@ -49,7 +50,8 @@ static void uniform(void **state) {
     }
     int64_t probe[PROBES];
     assert_int_equal(leat_clients_count(clients), PROBES);
-    assert_fine(leat_clients_batch(clients, 4, 1, PROBES, probe, NULL, err)); /* all of them */
+    assert_fine(leat_clients_batch(clients, 4, 1, &(leat_clients_drawn){PROBES, probe, NULL},
+                                   err)); /* all of them */
     assert_different(probe, PROBES, PROBES);
     leat_clients_destroy(clients);
 }
@@ -65,12 +67,14 @@ static void weighted(void **state) {
     int64_t first[PROBES] = {0}, pairs[PROBES][PROBES] = {{0}}, third[PROBES] = {0};
     for (int64_t step = 0; step < STEPS; step++) {
         int64_t probe[PROBES], scratch[PROBES];
-        assert_fine(leat_clients_batch(clients, 9, step, 3, probe, scratch, err));
+        assert_fine(
+            leat_clients_batch(clients, 9, step, &(leat_clients_drawn){3, probe, scratch}, err));
         assert_different(probe, 3, PROBES);
         first[probe[0]]++;
         pairs[probe[0]][probe[1]]++;
         third[probe[2]]++;
-        assert_fine(leat_clients_batch(clients, 9, step, 7, probe, scratch, err));
+        assert_fine(
+            leat_clients_batch(clients, 9, step, &(leat_clients_drawn){7, probe, scratch}, err));
         assert_different(probe, 7, PROBES);
     }
     for (int p = 0; p < PROBES; p++) {
@@ -97,8 +101,8 @@ static void scaled(void **state) {
     leat_clients *x = clients_of(5, a), *y = clients_of(5, b);
     for (int64_t step = 0; step < 1000; step++) {
         int64_t p[4], q[4], scratch[4];
-        assert_fine(leat_clients_batch(x, 2, step, 4, p, scratch, err));
-        assert_fine(leat_clients_batch(y, 2, step, 4, q, scratch, err));
+        assert_fine(leat_clients_batch(x, 2, step, &(leat_clients_drawn){4, p, scratch}, err));
+        assert_fine(leat_clients_batch(y, 2, step, &(leat_clients_drawn){4, q, scratch}, err));
         assert_memory_equal(p, q, sizeof(p));
         assert_int_equal(p[0] == 2 || step > 0, 1);
     }
@@ -119,15 +123,19 @@ static void rounds(void **state) {
         int64_t taken[PROBES] = {0}, held[PROBES] = {0}, differ = 0;
         for (int64_t round = 0; round < STEPS / 4; round++) {
             int64_t probe[4], again[4], row[3], scratch[4];
-            assert_fine(leat_clients_round(clients, 6, round, 4, probe, scratch, err));
+            assert_fine(leat_clients_round(clients, 6, round,
+                                           &(leat_clients_drawn){4, probe, scratch}, err));
             assert_different(probe, 4, PROBES);
-            assert_fine(leat_clients_round(clients, 6, round, 4, again, scratch, err));
+            assert_fine(leat_clients_round(clients, 6, round,
+                                           &(leat_clients_drawn){4, again, scratch}, err));
             assert_memory_equal(probe, again, sizeof(probe));
-            assert_fine(leat_clients_round(clients, 7, round, 4, again, scratch, err));
+            assert_fine(leat_clients_round(clients, 7, round,
+                                           &(leat_clients_drawn){4, again, scratch}, err));
             differ += memcmp(probe, again, sizeof(probe)) != 0;
             for (int i = 0; i < 4; i++) taken[probe[i]]++;
             for (int64_t step = round * 4; step < round * 4 + 4; step++) {
-                assert_fine(leat_clients_round_batch(6, step, 3, probe, 4, row, err));
+                assert_fine(leat_clients_round_batch(6, step, &(leat_clients_drawn){4, probe, NULL},
+                                                     &(leat_clients_drawn){3, row, NULL}, err));
                 assert_different(row, 3, PROBES);
                 for (int r = 0; r < 3; r++) {
                     assert_true(row[r] == probe[0] || row[r] == probe[1] || row[r] == probe[2] ||
@@ -168,17 +176,27 @@ static void refused(void **state) {
     assert_int_equal(leat_clients_create(&clients, 0, NULL, &err), LEAT_ERR_OPTION);
     int64_t probe[5], scratch[5];
     clients = clients_of(3, NULL);
-    assert_int_equal(leat_clients_batch(clients, 1, 0, 4, probe, scratch, &err), LEAT_ERR_OPTION);
+    assert_int_equal(
+        leat_clients_batch(clients, 1, 0, &(leat_clients_drawn){4, probe, scratch}, &err),
+        LEAT_ERR_OPTION);
     assert_non_null(strstr(err.message, "rows of a batch: 4, but only 3 probes"));
-    assert_int_equal(leat_clients_round(clients, 1, 0, 4, probe, scratch, &err), LEAT_ERR_OPTION);
+    assert_int_equal(
+        leat_clients_round(clients, 1, 0, &(leat_clients_drawn){4, probe, scratch}, &err),
+        LEAT_ERR_OPTION);
     assert_non_null(strstr(err.message, "clients per round: 4, but only 3 probes"));
-    assert_int_equal(leat_clients_round(clients, 1, 0, 0, probe, scratch, &err), LEAT_ERR_OPTION);
-    assert_int_equal(leat_clients_round_batch(1, 0, 4, probe, 3, scratch, &err), LEAT_ERR_OPTION);
+    assert_int_equal(
+        leat_clients_round(clients, 1, 0, &(leat_clients_drawn){0, probe, scratch}, &err),
+        LEAT_ERR_OPTION);
+    assert_int_equal(leat_clients_round_batch(1, 0, &(leat_clients_drawn){3, probe, NULL},
+                                              &(leat_clients_drawn){4, scratch, NULL}, &err),
+                     LEAT_ERR_OPTION);
     leat_clients_destroy(clients);
     static const double one[] = {0, 5, 0};
     clients = clients_of(3, one);
-    assert_int_equal(leat_clients_batch(clients, 1, 0, 2, probe, scratch, &err), LEAT_ERR_OPTION);
-    assert_fine(leat_clients_batch(clients, 1, 0, 1, probe, scratch, err));
+    assert_int_equal(
+        leat_clients_batch(clients, 1, 0, &(leat_clients_drawn){2, probe, scratch}, &err),
+        LEAT_ERR_OPTION);
+    assert_fine(leat_clients_batch(clients, 1, 0, &(leat_clients_drawn){1, probe, scratch}, err));
     assert_int_equal(probe[0], 1);
     leat_clients_destroy(clients);
 }
