@@ -64,14 +64,17 @@ LEAT_MUST_CHECK leat_code leat_json_walk_next(leat_json_walk *walk, bool *more, 
  * when done. */
 LEAT_MUST_CHECK leat_code leat_json_walk_value(const leat_json_walk *walk, int64_t max_bytes,
                                                json_t **out, leat_error *err);
-/*
- * Reads an object except the members named in `large` (`count` of them): their texts are returned
- * in spans[], {NULL, 0} for a missing one. The others may have max_bytes in total. Duplicate keys
- * are errors. Call json_decref when done.
- */
-LEAT_MUST_CHECK leat_code leat_json_split(leat_json_span text, const char *const *large, int count,
-                                          int64_t max_bytes, const char *what,
-                                          leat_json_span *spans, json_t **out, leat_error *err);
+/* Members of an object that are too large to be parsed at once. */
+typedef struct leat_json_large {
+    const char *const *names; /* [count] */
+    int count;
+    leat_json_span *spans; /* [count]: their texts are written here; {NULL, 0}: it is missing */
+} leat_json_large;
+/* Reads an object except its large members. The others may have max_bytes in total. Duplicate keys
+ * are errors. Call json_decref when done. */
+LEAT_MUST_CHECK leat_code leat_json_split(leat_json_span text, leat_json_large large,
+                                          int64_t max_bytes, const char *what, json_t **out,
+                                          leat_error *err);
 
 /* Whether the bytes are UTF-8, which the writer copies unchanged. */
 bool leat_json_is_utf8(const char *bytes, int64_t size_bytes);

@@ -132,17 +132,17 @@ static int find(const char *const *names, int count, const char *name) {
 }
 
 /* Stores the walk's item in spans or root. */
-static leat_code split_item(const leat_json_walk *walk, const char *const *large, int count,
-                            int64_t *left_bytes, leat_json_span *spans, json_t *root,
-                            leat_error *err) {
-    int which = find(large, count, walk->key);
-    bool twice = which >= 0 ? spans[which].text != NULL : json_object_get(root, walk->key) != NULL;
+static leat_code split_item(const leat_json_walk *walk, leat_json_large large, int64_t *left_bytes,
+                            json_t *root, leat_error *err) {
+    int which = find(large.names, large.count, walk->key);
+    bool twice =
+        which >= 0 ? large.spans[which].text != NULL : json_object_get(root, walk->key) != NULL;
     if (twice) {
         return leat_fail(err, LEAT_ERR_CORRUPT, "%s is not valid JSON: duplicate key \"%.80s\"",
                          walk->what, walk->key);
     }
     if (which >= 0) {
-        spans[which] = walk->value;
+        large.spans[which] = walk->value;
         return LEAT_OK;
     }
     json_t *value = NULL;
@@ -152,13 +152,12 @@ static leat_code split_item(const leat_json_walk *walk, const char *const *large
     return leat_fail(err, LEAT_ERR_MEMORY, "reading %s: out of memory", walk->what);
 }
 
-leat_code leat_json_split(leat_json_span text, const char *const *large, int count,
-                          int64_t max_bytes, const char *what, leat_json_span *spans, json_t **out,
-                          leat_error *err) {
+leat_code leat_json_split(leat_json_span text, leat_json_large large, int64_t max_bytes,
+                          const char *what, json_t **out, leat_error *err) {
     leat_json_walk walk;
     bool more = true;
     *out = NULL;
-    for (int i = 0; i < count; i++) spans[i] = (leat_json_span){0};
+    for (int i = 0; i < large.count; i++) large.spans[i] = (leat_json_span){0};
     LEAT_TRY(leat_json_walk_object(&walk, text, what, err));
     json_t *root = json_object();
     leat_code code = LEAT_OK;
@@ -166,13 +165,13 @@ leat_code leat_json_split(leat_json_span text, const char *const *large, int cou
     while (code == LEAT_OK) {
         code = leat_json_walk_next(&walk, &more, err);
         if (code != LEAT_OK || !more) break;
-        code = split_item(&walk, large, count, &max_bytes, spans, root, err);
+        code = split_item(&walk, large, &max_bytes, root, err);
     }
     if (code == LEAT_OK) {
         *out = root;
         return LEAT_OK;
     }
     json_decref(root);
-    for (int i = 0; i < count; i++) spans[i] = (leat_json_span){0};
+    for (int i = 0; i < large.count; i++) large.spans[i] = (leat_json_span){0};
     return code;
 }

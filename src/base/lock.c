@@ -40,28 +40,28 @@ void leat_lock_release(leat_lock *lock) {
 }
 
 /* With the lock: the previous holder may have finished the work. */
-static leat_code look_again(leat_lock *lock, leat_lock_look_fn look, void *context, bool *found,
-                            leat_error *err) {
-    leat_code code = look(context, found, err);
+static leat_code look_again(leat_lock *lock, leat_lock_look look, bool *found, leat_error *err) {
+    leat_code code = look.look(look.context, found, err);
     if (code != LEAT_OK || *found) leat_lock_release(lock);
     return code;
 }
 
-/* The lock, or what `look` finds; while another process holds the lock, waits if `wait`. */
-static leat_code take(leat_lock *lock, const char *path, leat_lock_look_fn look, void *context,
-                      bool wait, leat_ticker *ticker, bool *found, leat_error *err) {
+/* The lock, or what `look` finds; while another process holds the lock, waits if there is a ticker.
+ */
+static leat_code take(leat_lock *lock, const char *path, leat_lock_look look, leat_ticker *ticker,
+                      bool *found, leat_error *err) {
     bool waiting = false;
     for (int gone = 0; gone < TRIES;) {
-        LEAT_TRY(look(context, found, err));
+        LEAT_TRY(look.look(look.context, found, err));
         if (*found) return LEAT_OK;
         leat_error why = {0};
         leat_code code = leat_lock_try(lock, path, &why);
-        if (code == LEAT_OK) return look_again(lock, look, context, found, err);
+        if (code == LEAT_OK) return look_again(lock, look, found, err);
         if (code == LEAT_ERR_NOT_FOUND) {
             gone++;
             continue;
         }
-        if (code != LEAT_ERR_BUSY || !wait) return leat_error_copy(err, &why);
+        if (code != LEAT_ERR_BUSY || ticker == NULL) return leat_error_copy(err, &why);
         if (!waiting) leat_ticker_stage(ticker, "waiting for another process", "", -1);
         waiting = true;
         LEAT_TRY(leat_ticker_step(ticker, 0, err));
@@ -72,12 +72,13 @@ static leat_code take(leat_lock *lock, const char *path, leat_lock_look_fn look,
                      "cannot take the lock \"%s\": it was removed %d times meanwhile", path, TRIES);
 }
 
-leat_code leat_lock_wait(leat_lock *lock, const char *path, leat_lock_look_fn look, void *context,
+leat_code leat_lock_wait(leat_lock *lock, const char *path, leat_lock_look look,
                          leat_ticker *ticker, bool *found, leat_error *err) {
-    return take(lock, path, look, context, true, ticker, found, err);
+    LEAT_ASSERT(ticker != NULL);
+    return take(lock, path, look, ticker, found, err);
 }
 
-leat_code leat_lock_take(leat_lock *lock, const char *path, leat_lock_look_fn look, void *context,
-                         bool *found, leat_error *err) {
-    return take(lock, path, look, context, false, NULL, found, err);
+leat_code leat_lock_take(leat_lock *lock, const char *path, leat_lock_look look, bool *found,
+                         leat_error *err) {
+    return take(lock, path, look, NULL, found, err);
 }

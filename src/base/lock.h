@@ -26,17 +26,20 @@ void leat_lock_release(leat_lock *lock);
 /* Creates the folder of the lock, or reports in *found that the result of the work exists already.
  */
 typedef leat_code (*leat_lock_look_fn)(void *context, bool *found, leat_error *err);
+typedef struct leat_lock_look {
+    leat_lock_look_fn look;
+    void *context;
+} leat_lock_look;
 
 /*
  * Waits for the lock. Before each try, and once with the lock, calls `look` to find out whether
  * another process has done the work meanwhile: then *found is true and the lock is not held. The
  * caller of the ticker can stop the wait (LEAT_ERR_CANCELLED).
  */
-LEAT_MUST_CHECK leat_code leat_lock_wait(leat_lock *lock, const char *path, leat_lock_look_fn look,
-                                         void *context, leat_ticker *ticker, bool *found,
-                                         leat_error *err);
+LEAT_MUST_CHECK leat_code leat_lock_wait(leat_lock *lock, const char *path, leat_lock_look look,
+                                         leat_ticker *ticker, bool *found, leat_error *err);
 /* The same without waiting: LEAT_ERR_BUSY if another process holds the lock. */
-LEAT_MUST_CHECK leat_code leat_lock_take(leat_lock *lock, const char *path, leat_lock_look_fn look,
-                                         void *context, bool *found, leat_error *err);
+LEAT_MUST_CHECK leat_code leat_lock_take(leat_lock *lock, const char *path, leat_lock_look look,
+                                         bool *found, leat_error *err);
 
 #endif

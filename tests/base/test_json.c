@@ -339,7 +339,8 @@ static void split(void **state) {
         leat_json_span text = {cases[i].text, (int64_t)strlen(cases[i].text)}, spans[2];
         leat_error err = {0};
         json_t *root = (json_t *)1;
-        leat_code code = leat_json_split(text, large, 2, 20, "doc", spans, &root, &err);
+        leat_code code =
+            leat_json_split(text, (leat_json_large){large, 2, spans}, 20, "doc", &root, &err);
         if (cases[i].message == NULL) {
             assert_int_equal(code, LEAT_OK);
             assert_int_equal(spans[0].size_bytes, i == 0 ? 0 : 7);
@@ -359,7 +360,8 @@ static void split(void **state) {
         json_t *root = NULL;
         snprintf(key, sizeof key, "{\"%0*d\":1}", size, 7);
         leat_json_span text = {key, (int64_t)strlen(key)};
-        leat_code code = leat_json_split(text, NULL, 0, 8, "doc", &span, &root, NULL);
+        leat_code code =
+            leat_json_split(text, (leat_json_large){NULL, 0, &span}, 8, "doc", &root, NULL);
         assert_int_equal(code, size < LEAT_JSON_KEY_BYTES ? LEAT_OK : LEAT_ERR_CORRUPT);
         json_decref(root);
     }

@@ -171,12 +171,13 @@ static void norm_sums_by_gradient(const leat_norm *norm, int64_t pixels, int64_t
 }
 
 /* Takes the channels in one order and their numbers in the other. */
-static void norm_back_turned(const leat_norm *norm, const float *ones, const float *products,
-                             int64_t pixels, int64_t channels, int64_t lanes, const float *x,
-                             const float *up, float *down) {
+static void norm_back_turned(const leat_norm *norm, int64_t pixels, int64_t channels, int64_t lanes,
+                             const float *x, const float *up, float *down) {
     float turned[16];
-    for (int64_t c = 0; c < channels; c++) turned[c] = ones[channels - 1 - c];
-    leat_kernels_scalar.norm_back(norm, turned, products, pixels, channels, lanes, x, up, down);
+    leat_norm wrong = *norm;
+    for (int64_t c = 0; c < channels; c++) turned[c] = norm->ones[channels - 1 - c];
+    wrong.ones = turned;
+    leat_kernels_scalar.norm_back(&wrong, pixels, channels, lanes, x, up, down);
 }
 
 /* A maximum, which loses NaN in the second argument: max(x, slope x). */

@@ -46,12 +46,17 @@ static leat_code copy_word(const json_t *object, const char *key, char **out, co
     return leat_strdup(out, text, err);
 }
 
-/* A number; `none` for null. */
-static leat_code get_known(const json_t *object, const char *key, int64_t min, int64_t max,
-                           int32_t none, int32_t *out, const char *what, leat_error *err) {
-    int64_t value = none;
+/* Numbers of [min, max]; `none` for null. */
+typedef struct range {
+    int64_t min, max;
+    int32_t none;
+} range;
+
+static leat_code get_known(const json_t *object, const char *key, range of, int32_t *out,
+                           const char *what, leat_error *err) {
+    int64_t value = of.none;
     if (!json_is_null(json_object_get(object, key)))
-        LEAT_TRY(leat_json_get_int(object, key, min, max, &value, what, err));
+        LEAT_TRY(leat_json_get_int(object, key, of.min, of.max, &value, what, err));
     *out = (int32_t)value;
     return LEAT_OK;
 }
@@ -120,7 +125,8 @@ static leat_code parse_vocab(leat_can_meta *meta, leat_json_span text, const cha
     static const char *const large[] = {"entries"};
     leat_json_span entries;
     json_t *root = NULL;
-    LEAT_TRY(leat_json_split(text, large, 1, SMALL_BYTES_MAX, what, &entries, &root, err));
+    LEAT_TRY(leat_json_split(text, (leat_json_large){large, 1, &entries}, SMALL_BYTES_MAX, what,
+                             &root, err));
     leat_code code = expect_span(entries, large[0], what, err);
     if (code == LEAT_OK) code = expect_int(root, "unk_index", 0, what, err);
     if (code == LEAT_OK) code = parse_entries(&meta->ids, entries, what, err);
@@ -161,7 +167,8 @@ static leat_code read_scaler(leat_can_meta *meta, const json_t *root, const char
 static leat_code parse_scaler(leat_can_meta *meta, leat_json_span text, const char *what,
                               leat_error *err) {
     json_t *root = NULL;
-    LEAT_TRY(leat_json_split(text, NULL, 0, SMALL_BYTES_MAX, what, NULL, &root, err));
+    LEAT_TRY(
+        leat_json_split(text, (leat_json_large){NULL, 0, NULL}, SMALL_BYTES_MAX, what, &root, err));
     leat_code code = read_scaler(meta, root, what, err);
     json_decref(root);
     return code;
@@ -356,10 +363,11 @@ static leat_code read_capture(const json_t *object, leat_can_meta_capture *captu
     LEAT_TRY(copy_word(object, "file", &capture->file, what, err));
     LEAT_TRY(copy_word(object, "folder", &capture->folder, what, err));
     LEAT_TRY(get_word(object, "split", capture->split, sizeof capture->split, what, err));
-    LEAT_TRY(get_known(object, "bus", 0, UINT16_MAX, -1, &capture->bus, what, err));
-    LEAT_TRY(get_known(object, "vehicle", 1, INT32_MAX, 0, &capture->vehicle, what, err));
+    LEAT_TRY(get_known(object, "bus", (range){0, UINT16_MAX, -1}, &capture->bus, what, err));
+    LEAT_TRY(get_known(object, "vehicle", (range){1, INT32_MAX, 0}, &capture->vehicle, what, err));
     if (json_object_get(object, "recording") != NULL) /* caches of earlier versions have none */
-        LEAT_TRY(get_known(object, "recording", 1, INT32_MAX, 0, &capture->recording, what, err));
+        LEAT_TRY(get_known(object, "recording", (range){1, INT32_MAX, 0}, &capture->recording, what,
+                           err));
     for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
         LEAT_TRY(leat_json_get_int(object, counts[i].key, 0, INT64_MAX, counts[i].out, what, err));
     LEAT_TRY(leat_json_get_double(object, "first_s", &capture->first_s, what, err));
@@ -374,7 +382,8 @@ static leat_code add_capture(leat_can_meta *meta, leat_json_span text, bool inte
     json_t *object = NULL;
     snprintf(what, sizeof what, "%.240s, capture %lld", in, (long long)meta->capture_count);
     LEAT_TRY(LEAT_GROW(&meta->captures, &meta->capture_capacity, meta->capture_count + 1, err));
-    LEAT_TRY(leat_json_split(text, large, 2, CAPTURE_BYTES_MAX, what, spans, &object, err));
+    LEAT_TRY(leat_json_split(text, (leat_json_large){large, 2, spans}, CAPTURE_BYTES_MAX, what,
+                             &object, err));
     leat_can_meta_capture *capture = &meta->captures[meta->capture_count++];
     *capture = (leat_can_meta_capture){0};
     leat_code code = read_capture(object, capture, what, err);
@@ -504,7 +513,8 @@ static leat_code parse_metadata(leat_can_meta *meta, leat_json_span text, bool i
     static const char *const large[] = {"unknown_ids", "splits", "captures"};
     leat_json_span spans[3];
     json_t *root = NULL;
-    LEAT_TRY(leat_json_split(text, large, 3, SMALL_BYTES_MAX, what, spans, &root, err));
+    LEAT_TRY(leat_json_split(text, (leat_json_large){large, 3, spans}, SMALL_BYTES_MAX, what, &root,
+                             err));
     leat_code code = read_facts(meta, root, what, err);
     for (int i = 0; i < 3 && code == LEAT_OK; i++)
         code = expect_span(spans[i], large[i], what, err);

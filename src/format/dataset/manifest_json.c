@@ -359,8 +359,8 @@ leat_code leat_manifest_parse(const char *text, int64_t size_bytes, const char *
     leat_json_span list;
     json_t *root = NULL;
     *manifest = (leat_manifest){0};
-    LEAT_TRY(leat_json_split((leat_json_span){text, size_bytes}, large, 1, OTHER_BYTES_MAX, what,
-                             &list, &root, err));
+    LEAT_TRY(leat_json_split((leat_json_span){text, size_bytes}, (leat_json_large){large, 1, &list},
+                             OTHER_BYTES_MAX, what, &root, err));
     leat_code code = get_manifest(root, list, manifest, what, err);
     json_decref(root);
     if (code != LEAT_OK) leat_manifest_free(manifest);

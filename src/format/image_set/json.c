@@ -227,7 +227,8 @@ static leat_code parse(leat_image_set *set, leat_json_span text, const char *wha
     leat_json_span entries;
     json_t *root = NULL;
     int64_t count = 0;
-    LEAT_TRY(leat_json_split(text, large, 1, SMALL_BYTES_MAX, what, &entries, &root, err));
+    LEAT_TRY(leat_json_split(text, (leat_json_large){large, 1, &entries}, SMALL_BYTES_MAX, what,
+                             &root, err));
     leat_code code = read_facts(set, root, &count, what, err);
     json_decref(root);
     LEAT_TRY(code);

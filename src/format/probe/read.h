@@ -120,12 +120,16 @@ void leat_probe_room_clear(leat_measurements *out);
  */
 LEAT_MUST_CHECK leat_code leat_probe_intern(leat_measurements *out, const char *text,
                                             int64_t size_bytes, int32_t *index, leat_error *err);
-/*
- * Decodes the table in bytes [0, size) and refills *out (emptied on failure); the room exists.
- * is_row: see leat_probe_check_value. *info gets has_src_addr and has_ip_version.
- */
-LEAT_MUST_CHECK leat_code leat_probe_read_table(const char *name, const uint8_t *bytes,
-                                                int64_t size_bytes, bool is_row,
+/* The bytes of a table. */
+typedef struct leat_probe_table {
+    const char *name; /* for messages */
+    const uint8_t *bytes;
+    int64_t size_bytes;
+    bool is_row; /* see leat_probe_check_value */
+} leat_probe_table;
+/* Decodes a table and refills *out (emptied on failure); the room exists. *info gets has_src_addr
+ * and has_ip_version. */
+LEAT_MUST_CHECK leat_code leat_probe_read_table(const leat_probe_table *table,
                                                 const leat_probe_read_options *options,
                                                 leat_measurements *out, leat_probe_row_info *info,
                                                 leat_error *err);

@@ -84,9 +84,9 @@ static leat_code decode_row(const leat_view *view, const leat_probe_read_options
     leat_view memory = leat_view_of(bytes, view->size_bytes);
     LEAT_TRY(leat_probe_outer_read(&memory, heap, &outer, err));
     const uint8_t *inner = outer.is_compressed ? heap->decoded.data : bytes;
-    LEAT_TRY(leat_probe_read_table(NAME, inner + outer.measurements.offset,
-                                   outer.measurements.size_bytes, true, options, out, &outer.info,
-                                   err));
+    const leat_probe_table table = {NAME, inner + outer.measurements.offset,
+                                    outer.measurements.size_bytes, true};
+    LEAT_TRY(leat_probe_read_table(&table, options, out, &outer.info, err));
     leat_code code = check_row(out, &outer.info, options->verify, err);
     if (code != LEAT_OK) {
         leat_probe_room_clear(out);
@@ -121,7 +121,8 @@ leat_code leat_probe_table_decode(const void *stream, int64_t size_bytes,
     if (!options) options = &defaults;
     LEAT_TRY(leat_probe_room_get(out, err));
     begin_heap(&out->room->heap, options);
-    return leat_probe_read_table("table", stream, size_bytes, false, options, out, &info, err);
+    const leat_probe_table table = {"table", stream, size_bytes, false};
+    return leat_probe_read_table(&table, options, out, &info, err);
 }
 
 /* ---- opening in place --------------------------------------------------------------------- */

@@ -362,22 +362,21 @@ static leat_code read_all(decoder *d, leat_error *err) {
     }
 }
 
-leat_code leat_probe_read_table(const char *name, const uint8_t *bytes, int64_t size_bytes,
-                                bool is_row, const leat_probe_read_options *options,
-                                leat_measurements *out, leat_probe_row_info *info,
-                                leat_error *err) {
-    leat_view view = leat_view_of(bytes, size_bytes);
+leat_code leat_probe_read_table(const leat_probe_table *table,
+                                const leat_probe_read_options *options, leat_measurements *out,
+                                leat_probe_row_info *info, leat_error *err) {
+    leat_view view = leat_view_of(table->bytes, table->size_bytes);
     decoder d;
-    d.bytes = bytes;
+    d.bytes = table->bytes;
     d.options = options;
-    d.is_row = is_row;
+    d.is_row = table->is_row;
     d.out = out;
     d.room = out->room;
     memset(&d.stream, 0, sizeof d.stream);
     d.given_source = -1;
     d.stream.view = &view;
-    d.stream.name = name;
-    d.stream.end = size_bytes;
+    d.stream.name = table->name;
+    d.stream.end = table->size_bytes;
     leat_probe_room_clear(out);
     leat_code code = read_all(&d, err);
     if (code != LEAT_OK) {

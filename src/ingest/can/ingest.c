@@ -52,11 +52,10 @@ static leat_code make_names(leat_can_job *job, leat_error *err) {
 
 /* Whether the parts have the windows that were asked for. */
 static leat_code check_balance(leat_can_job *job, leat_error *err) {
-    const leat_can_capture *captures = NULL;
-    int64_t count = leat_can_store_captures(job->store, &captures);
-    const int64_t begins[2] = {job->result->clock_steps, job->result->pauses};
-    return leat_can_balance_check(&job->plan, &job->splits, captures, count, begins,
-                                  job->result->warning, sizeof job->result->warning, err);
+    leat_can_recorded recorded = {.begins = {job->result->clock_steps, job->result->pauses}};
+    recorded.capture_count = leat_can_store_captures(job->store, &recorded.captures);
+    return leat_can_balance_check(&job->plan, &job->splits, &recorded, job->result->warning,
+                                  sizeof job->result->warning, err);
 }
 
 /* ---- the plan -------------------------------------------------------------------------------- */

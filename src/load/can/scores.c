@@ -150,7 +150,8 @@ static leat_code parse(const leat_graph_file *file, leat_json_span text, const c
     leat_json_span spans[LISTS];
     json_t *rest = NULL;
     window *windows = NULL;
-    LEAT_TRY(leat_json_split(text, lists, LISTS, REST_BYTES_MAX, what, spans, &rest, err));
+    LEAT_TRY(leat_json_split(text, (leat_json_large){lists, LISTS, spans}, REST_BYTES_MAX, what,
+                             &rest, err));
     leat_code code = check_fingerprint(rest, fingerprint, err);
     json_decref(rest);
     if (code == LEAT_OK) code = list_windows(file, &windows, err);

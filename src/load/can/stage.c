@@ -445,8 +445,8 @@ static leat_code stage(stage_job *job, const char *cache, const char *dir,
     lookout self = {job, dir};
     if (found) clear_leftovers(job);
     else
-        code =
-            leat_lock_wait(&job->lock, job->lock_path, look_out, &self, &job->ticker, &found, err);
+        code = leat_lock_wait(&job->lock, job->lock_path, (leat_lock_look){look_out, &self},
+                              &job->ticker, &found, err);
     if (!found && code == LEAT_OK) code = make_copy(job, dir, err);
     else result->reused = found;
     leat_lock_release(&job->lock);

@@ -65,8 +65,9 @@ static leat_code read_run(const char *path, leat_summary_ingest *out, leat_error
     int64_t size_bytes = 0;
     json_t *root = NULL;
     LEAT_TRY(leat_file_load(path, LEAT_RUN_BYTES_MAX, &bytes, &size_bytes, err));
-    leat_code code = leat_json_split((leat_json_span){(const char *)bytes, size_bytes}, large, 2,
-                                     OTHER_BYTES_MAX, LEAT_RUN_NAME, spans, &root, err);
+    leat_code code = leat_json_split((leat_json_span){(const char *)bytes, size_bytes},
+                                     (leat_json_large){large, 2, spans}, OTHER_BYTES_MAX,
+                                     LEAT_RUN_NAME, &root, err);
     if (code == LEAT_OK) code = read_members(root, out, err);
     json_decref(root);
     leat_free(bytes);

@@ -47,27 +47,35 @@ static void check_pages(const leat_verify_shard *shard, const uint8_t *bytes, in
     }
 }
 
-static leat_code read_bytes(leat_verify_job *job, const leat_verify_shard *shard, leat_file *file,
-                            int64_t size_bytes, uint8_t *room, leat_sha256 *sha, page_check *pages,
+/* A file that is read from its first byte to its last. */
+typedef struct whole_file {
+    leat_file *file;
+    int64_t size_bytes;
+    uint8_t *room; /* [READ_BYTES] */
+    leat_sha256 sha;
+    page_check pages;
+} whole_file;
+
+static leat_code read_bytes(leat_verify_job *job, const leat_verify_shard *shard, whole_file *of,
                             leat_error *err) {
-    for (int64_t at = 0; at < size_bytes; at += READ_BYTES) {
-        int64_t size = size_bytes - at < READ_BYTES ? size_bytes - at : READ_BYTES;
-        LEAT_TRY(leat_file_pread(file, room, size, at, err));
-        leat_sha256_update(sha, room, size);
-        if (shard->index != NULL) check_pages(shard, room, size, pages);
+    for (int64_t at = 0; at < of->size_bytes; at += READ_BYTES) {
+        int64_t size = of->size_bytes - at < READ_BYTES ? of->size_bytes - at : READ_BYTES;
+        LEAT_TRY(leat_file_pread(of->file, of->room, size, at, err));
+        leat_sha256_update(&of->sha, of->room, size);
+        if (shard->index != NULL) check_pages(shard, of->room, size, &of->pages);
         if (!leat_ticker_add(&job->ticker, size)) break;
     }
     return LEAT_OK;
 }
 
-static void judge_bytes(leat_verify_shard *shard, int64_t size_bytes, leat_sha256 *sha,
-                        const page_check *pages) {
+static void judge_bytes(leat_verify_shard *shard, whole_file *of) {
+    const page_check *pages = &of->pages;
     uint8_t digest[32];
-    if (size_bytes != shard->info->file_bytes)
+    if (of->size_bytes != shard->info->file_bytes)
         LEAT_PROBLEM(&shard->findings, shard->name, -1,
-                     "has %lld bytes, but the manifest says %lld", (long long)size_bytes,
+                     "has %lld bytes, but the manifest says %lld", (long long)of->size_bytes,
                      (long long)shard->info->file_bytes);
-    leat_sha256_final(sha, digest);
+    leat_sha256_final(&of->sha, digest);
     if (memcmp(digest, shard->info->file_sha256, 32) != 0)
         LEAT_PROBLEM(&shard->findings, shard->name, -1,
                      "its SHA-256 differs from the manifest's; the file was changed");
@@ -83,29 +91,25 @@ static void judge_bytes(leat_verify_shard *shard, int64_t size_bytes, leat_sha25
 static leat_code check_bytes(leat_verify_job *job, leat_verify_shard *shard, bool *there,
                              leat_error *err) {
     leat_error cause = {0};
-    leat_file *file = NULL;
-    int64_t size_bytes = 0;
-    uint8_t *room = NULL;
-    leat_sha256 sha;
-    page_check pages = {0};
+    whole_file of = {0};
     *there = false;
-    if (leat_file_open(&file, shard->path, LEAT_FILE_READ, &cause) != LEAT_OK ||
-        leat_file_size(file, &size_bytes, &cause) != LEAT_OK) {
-        leat_file_close(file);
+    if (leat_file_open(&of.file, shard->path, LEAT_FILE_READ, &cause) != LEAT_OK ||
+        leat_file_size(of.file, &of.size_bytes, &cause) != LEAT_OK) {
+        leat_file_close(of.file);
         LEAT_PROBLEM(&shard->findings, shard->name, -1, "%s", cause.message);
         return cause.code == LEAT_ERR_MEMORY ? leat_error_copy(err, &cause) : LEAT_OK;
     }
-    leat_code code = LEAT_NEW(&room, READ_BYTES, err);
+    leat_code code = LEAT_NEW(&of.room, READ_BYTES, err);
     if (code == LEAT_OK) {
-        leat_sha256_init(&sha);
-        leat_code read = read_bytes(job, shard, file, size_bytes, room, &sha, &pages, &cause);
+        leat_sha256_init(&of.sha);
+        leat_code read = read_bytes(job, shard, &of, &cause);
         if (read != LEAT_OK) LEAT_PROBLEM(&shard->findings, shard->name, -1, "%s", cause.message);
         *there = read == LEAT_OK;
-        shard->file_bytes = size_bytes;
-        if (*there && shard->info != NULL) judge_bytes(shard, size_bytes, &sha, &pages);
+        shard->file_bytes = of.size_bytes;
+        if (*there && shard->info != NULL) judge_bytes(shard, &of);
     }
-    leat_free(room);
-    leat_file_close(file);
+    leat_free(of.room);
+    leat_file_close(of.file);
     return code;
 }
 
@@ -446,20 +450,24 @@ static void judge_records(record_check *check, int64_t record_count, bool all_re
 
 /* The chunk of a third-party file that is decoded, and the memory reserved for it. */
 typedef struct open_chunk {
+    const leat_ar_reader *reader;
+    leat_ar_record *record;
     int64_t index, taken;
 } open_chunk;
 
-static void leave_chunk(record_check *check, open_chunk *open, leat_ar_record *record) {
-    if (open->taken > 0) leat_ar_record_free(record);
+static void leave_chunk(record_check *check, open_chunk *open) {
+    if (open->taken > 0) leat_ar_record_free(open->record);
     leat_reading_leave(&check->job->reading, open->taken);
-    *open = (open_chunk){.index = -1};
+    open->index = -1;
+    open->taken = 0;
 }
 
-static leat_code enter_chunk(record_check *check, const leat_ar_reader *reader, int64_t index,
-                             int64_t first, open_chunk *open, leat_ar_record *record,
+/* `first`: the number of its first record that is read. */
+static leat_code enter_chunk(record_check *check, open_chunk *open, int64_t index, int64_t first,
                              leat_error *err) {
+    const leat_ar_reader *reader = open->reader;
     if (check->shard->rules != NULL || open->index == index) return LEAT_OK;
-    leave_chunk(check, open, record);
+    leave_chunk(check, open);
     leat_reading_chunk chunk = {.record_count = leat_ar_reader_chunk(reader, index).record_count};
     open->index = index;
     /* a damaged header is reported when it is read next */
@@ -476,7 +484,7 @@ static leat_code enter_chunk(record_check *check, const leat_ar_reader *reader, 
 static leat_code check_records(record_check *check, const leat_ar_reader *reader, leat_error *err) {
     leat_ar_record record = {0};
     leat_code code = LEAT_OK;
-    open_chunk open = {.index = -1};
+    open_chunk open = {.reader = reader, .record = &record, .index = -1};
     int64_t count = leat_ar_reader_record_count(reader), chunk = 0;
     int64_t chunk_count = leat_ar_reader_chunk_count(reader);
     bool all_read = true;
@@ -486,7 +494,7 @@ static leat_code check_records(record_check *check, const leat_ar_reader *reader
         while (chunk + 1 < chunk_count && leat_ar_reader_chunk(reader, chunk + 1).first_record <= i)
             chunk++;
         int64_t offset = leat_ar_reader_chunk(reader, chunk).offset;
-        code = enter_chunk(check, reader, chunk, i, &open, &record, err);
+        code = enter_chunk(check, &open, chunk, i, err);
         if (code != LEAT_OK) break;
         leat_code read = leat_ar_reader_read(reader, i, &record, &cause);
         int64_t need = leat_ar_record_need(&record);
@@ -506,7 +514,7 @@ static leat_code check_records(record_check *check, const leat_ar_reader *reader
         code = check_row(check, &record, i, offset, err);
         if (code == LEAT_OK) code = leat_ticker_step(&check->job->ticker, record.size_bytes, err);
     }
-    leave_chunk(check, &open, &record);
+    leave_chunk(check, &open);
     leat_ar_record_free(&record);
     if (code == LEAT_OK) judge_records(check, count, all_read);
     return code;

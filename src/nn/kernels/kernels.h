@@ -46,6 +46,7 @@ typedef struct leat_tile {
  * slope below 0 (1: none, 0: ReLU). */
 typedef struct leat_norm {
     const float *mean, *scale, *shift;
+    const float *ones, *products; /* of norm_back alone */
     float slope;
 } leat_norm;
 
@@ -93,9 +94,8 @@ typedef struct leat_kernels {
     void (*norm_sums)(const leat_norm *norm, int64_t pixels, int64_t channels, int64_t images,
                       const float *x, const float *up, float *ones, float *products);
     /* down = scale * (g - ones[c] - (x - mean) * products[c]); `down` may be `up`. */
-    void (*norm_back)(const leat_norm *norm, const float *ones, const float *products,
-                      int64_t pixels, int64_t channels, int64_t lanes, const float *x,
-                      const float *up, float *down);
+    void (*norm_back)(const leat_norm *norm, int64_t pixels, int64_t channels, int64_t lanes,
+                      const float *x, const float *up, float *down);
 
     /* Values alone; the result may replace an argument. */
     void (*leaky)(float slope, int64_t count, const float *x, float *y);

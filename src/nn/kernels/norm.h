@@ -110,15 +110,14 @@ static void norm_sums(const leat_norm *norm, int64_t pixels, int64_t channels, i
     }
 }
 
-static void norm_back(const leat_norm *norm, const float *ones, const float *products,
-                      int64_t pixels, int64_t channels, int64_t lanes, const float *x,
-                      const float *up, float *down) {
+static void norm_back(const leat_norm *norm, int64_t pixels, int64_t channels, int64_t lanes,
+                      const float *x, const float *up, float *down) {
     const vf slope = vf_set(norm->slope), zero = vf_set(0.0f);
     for (int64_t p = 0; p < pixels; p++) {
         for (int64_t c = 0; c < channels; c++) {
             const vf mean = vf_set(norm->mean[c]), scale = vf_set(norm->scale[c]);
-            const vf shift = vf_set(norm->shift[c]), one = vf_set(ones[c]);
-            const vf product = vf_sub(zero, vf_set(products[c]));
+            const vf shift = vf_set(norm->shift[c]), one = vf_set(norm->ones[c]);
+            const vf product = vf_sub(zero, vf_set(norm->products[c]));
             for (int64_t n = 0; n < lanes; n += VW, x += VW, up += VW, down += VW) {
                 const vf off = vf_sub(vf_load(x), mean);
                 const vf out = vf_fma(off, scale, shift);

@@ -420,7 +420,7 @@ static void plain_norm_sums(const suite_norm *n, float *ones, float *products) {
 }
 
 static void compare_sums(suite_run *run, const suite_norm *n) {
-    const leat_norm norm = {n->mean, n->scale, n->shift, n->slope};
+    const leat_norm norm = {n->mean, n->scale, n->shift, n->ones, n->products, n->slope};
     float got[2][LANES_MAX], expected[2][LANES_MAX];
     fill_rough(run, LANES_MAX, got[0]); /* sums continue from what is there */
     fill_rough(run, LANES_MAX, got[1]);
@@ -440,7 +440,7 @@ static void compare_sums(suite_run *run, const suite_norm *n) {
 }
 
 static void compare_norm(suite_run *run, const suite_norm *n) {
-    const leat_norm norm = {n->mean, n->scale, n->shift, n->slope};
+    const leat_norm norm = {n->mean, n->scale, n->shift, n->ones, n->products, n->slope};
     float y[NORM_MAX], down[NORM_MAX], expected_y[NORM_MAX], expected_down[NORM_MAX];
     fill_rough(run, NORM_MAX, y);
     memcpy(expected_y, y, sizeof y);
@@ -455,8 +455,7 @@ static void compare_norm(suite_run *run, const suite_norm *n) {
     }
     run->kernels->norm(&norm, n->pixels, n->channels, n->lanes, n->x, y);
     compare(run, "normalisation", n->sizes, NORM_MAX, y, expected_y);
-    run->kernels->norm_back(&norm, n->ones, n->products, n->pixels, n->channels, n->lanes, n->x,
-                            down, down);
+    run->kernels->norm_back(&norm, n->pixels, n->channels, n->lanes, n->x, down, down);
     compare(run, "its gradient", n->sizes, NORM_MAX, down, expected_down);
 }
 

@@ -102,7 +102,7 @@ static void set_norm(norm_job *job) {
     const leat_batchnorm *bn = job->bn;
     for (int64_t c = 0; c < bn->channels; c++)
         job->scale[c] = bn->weight[c] / sqrtf(bn->variance[c] + bn->eps);
-    job->norm = (leat_norm){bn->mean, job->scale, bn->shift, bn->slope};
+    job->norm = (leat_norm){bn->mean, job->scale, bn->shift, job->ones, job->products, bn->slope};
 }
 
 leat_code leat_batchnorm_forward(const leat_nn *nn, const leat_batchnorm *bn, const float *x,
@@ -135,9 +135,8 @@ static void back_sum_part(void *context, int64_t part) {
 static void back_part(void *context, int64_t part) {
     const norm_job *job = context;
     const int64_t at = piece_offset(job, part);
-    job->nn->kernels->norm_back(&job->norm, job->ones, job->products, piece_pixels(job, part),
-                                job->bn->channels, job->lanes, job->x + at, job->up + at,
-                                job->y + at);
+    job->nn->kernels->norm_back(&job->norm, piece_pixels(job, part), job->bn->channels, job->lanes,
+                                job->x + at, job->up + at, job->y + at);
 }
 
 leat_code leat_batchnorm_backward(const leat_nn *nn, const leat_batchnorm *bn, const float *x,

@@ -62,15 +62,22 @@ int64_t leat_product_work_count(const leat_nn *nn, const leat_product *product) 
            (job.panels - job.packed_from) * job.panel * product->depth;
 }
 
-/* out[k][i] = in(first + i, k) for i < size, in steps of `width`; `transposed`: in[k][i]. */
-static void pack(const leat_kernels *kernels, const float *in, int64_t step, bool transposed,
-                 int64_t first, int64_t size, int64_t depth, float *out, int64_t width) {
-    if (!transposed) {
-        kernels->transpose(size, depth, in + first * step, step, out, width);
+/* One of the two that are multiplied: at(i, k), or at[k][i] if it is transposed. */
+typedef struct factor {
+    const float *at;
+    int64_t step, depth;
+    bool transposed;
+} factor;
+
+/* out[k][i] = in(first + i, k) for i < size, in steps of `width`. */
+static void pack(const leat_kernels *kernels, factor in, int64_t first, int64_t size, float *out,
+                 int64_t width) {
+    if (!in.transposed) {
+        kernels->transpose(size, in.depth, in.at + first * in.step, in.step, out, width);
         return;
     }
-    for (int64_t k = 0; k < depth; k++)
-        memcpy(out + k * width, in + k * step + first, sizeof *out * (size_t)size);
+    for (int64_t k = 0; k < in.depth; k++)
+        memcpy(out + k * width, in.at + k * in.step + first, sizeof *out * (size_t)size);
 }
 
 static void pack_part(void *context, int64_t part) {
@@ -80,7 +87,7 @@ static void pack_part(void *context, int64_t part) {
         if (job->across) return;
         const int64_t first = leat_block_first(p->rows, job->blocks, part);
         const int64_t size = leat_block_first(p->rows, job->blocks, part + 1) - first;
-        pack(job->nn->kernels, p->a, p->a_step, p->a_transposed, first, size, p->depth,
+        pack(job->nn->kernels, (factor){p->a, p->a_step, p->depth, p->a_transposed}, first, size,
              job->a + first * p->depth, size);
         return;
     }
@@ -88,7 +95,7 @@ static void pack_part(void *context, int64_t part) {
     const int64_t size = leat_min(job->panel, p->columns - first);
     float *out = job->b + panel * job->panel * p->depth;
     if (size < job->panel) memset(out, 0, sizeof *out * (size_t)(job->panel * p->depth));
-    pack(job->nn->kernels, p->b, p->b_step, !p->b_transposed, first, size, p->depth, out,
+    pack(job->nn->kernels, (factor){p->b, p->b_step, p->depth, !p->b_transposed}, first, size, out,
          job->panel);
 }
 

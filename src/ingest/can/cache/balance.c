@@ -179,22 +179,23 @@ static void warn_tests(const char *name, int64_t graphs, const leat_can_settings
 }
 
 leat_code leat_can_balance_check(const leat_can_plan *plan, const leat_can_splits *splits,
-                                 const leat_can_capture *captures, int64_t capture_count,
-                                 const int64_t begins[2], char *warning, int64_t warning_bytes,
-                                 leat_error *err) {
+                                 const leat_can_recorded *recorded, char *warning,
+                                 int64_t warning_bytes, leat_error *err) {
     const leat_can_settings *settings = plan->settings;
     const leat_can_sides sides = sides_of(plan);
     can_span widest = {0};
     for (int part = 2; part < plan->part_count; part++)
         warn_tests(splits->name[part - 1], plan->part_begin[part + 1] - plan->part_begin[part],
                    settings, warning, warning_bytes);
-    if (sides.train + sides.val + sides.dropped == 0) return no_windows(plan, splits, begins, err);
+    if (sides.train + sides.val + sides.dropped == 0)
+        return no_windows(plan, splits, recorded->begins, err);
     balance what = balance_of(&sides, settings);
     if (what == BALANCED) return LEAT_OK;
-    for (int64_t i = 0; i < capture_count; i++) {
-        const leat_can_source *file = &splits->files[captures[i].file_index];
-        if (file->split != 0 || (settings->bus >= 0 && captures[i].bus != settings->bus)) continue;
-        widen(&widest, file->folder, file->name, captures[i].first_s, captures[i].last_s);
+    for (int64_t i = 0; i < recorded->capture_count; i++) {
+        const leat_can_capture *capture = &recorded->captures[i];
+        const leat_can_source *file = &splits->files[capture->file_index];
+        if (file->split != 0 || (settings->bus >= 0 && capture->bus != settings->bus)) continue;
+        widen(&widest, file->folder, file->name, capture->first_s, capture->last_s);
     }
     /* with fewer windows than blocks, chance can leave either side empty */
     bool many = sides.train + sides.val + sides.dropped >= LEAT_CAN_BLOCKS;

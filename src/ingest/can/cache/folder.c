@@ -361,7 +361,8 @@ leat_code leat_can_folder_open(leat_can_folder *folder, const char *parent, leat
     lookout self = {folder, parent, name, options->replace};
     LEAT_TRY(leat_can_identity_digest(splits, &options->settings, folder->digest, err));
     LEAT_TRY(set_paths(folder, parent, err));
-    leat_code code = leat_lock_take(&folder->lock, folder->lock_path, look_out, &self, &found, err);
+    leat_code code = leat_lock_take(&folder->lock, folder->lock_path,
+                                    (leat_lock_look){look_out, &self}, &found, err);
     if (code != LEAT_OK) {
         discard_parent(folder);
         return code == LEAT_ERR_BUSY ? fail_busy(folder, err) : code;

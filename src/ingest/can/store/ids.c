@@ -32,9 +32,11 @@ static leat_code fail_many(leat_error *err) {
                      (long long)LEAT_CAN_IDS_MAX);
 }
 
-leat_code leat_can_intern_add(leat_can_store *store, leat_can_intern *intern,
-                              leat_can_census *census, const char text[LEAT_CAN_ID_BYTES],
-                              uint16_t bus, uint16_t lane, uint32_t *number, leat_error *err) {
+leat_code leat_can_intern_add(leat_can_store *store, leat_can_worker *worker,
+                              const leat_can_line *line, uint16_t lane, uint32_t *number,
+                              leat_error *err) {
+    leat_can_intern *intern = &worker->intern;
+    uint64_t hash = leat_can_id_hash(line->id, line->bus);
     *number = LEAT_CAN_UNKNOWN;
     if (intern->count == LEAT_CAN_IDS_MAX) {
         return fail_many(err);
@@ -42,11 +44,11 @@ leat_code leat_can_intern_add(leat_can_store *store, leat_can_intern *intern,
     if (intern->count * 2 >= intern->slot_count) LEAT_TRY(grow_slots(store, intern, err));
     LEAT_TRY(LEAT_CAN_ROOM_GROW(store, &intern->known, &intern->capacity, intern->count + 1, err));
     leat_can_known *known = &intern->known[intern->count];
-    *known = (leat_can_known){.bus = bus, .lane = lane, .last_file = {-1, -1}};
-    leat_can_census_id(census, leat_can_id_hash(text, bus));
-    memcpy(known->text, text, LEAT_CAN_ID_BYTES);
+    *known = (leat_can_known){.bus = line->bus, .lane = lane, .last_file = {-1, -1}};
+    leat_can_census_id(&worker->census, hash);
+    memcpy(known->text, line->id, LEAT_CAN_ID_BYTES);
     uint64_t mask = (uint64_t)intern->slot_count - 1;
-    uint64_t at = leat_can_id_hash(text, bus) & mask;
+    uint64_t at = hash & mask;
     while (intern->slots[at] != 0) at = (at + 1) & mask;
     intern->slots[at] = (uint32_t)++intern->count;
     *number = (uint32_t)(intern->count - 1);
@@ -78,15 +80,15 @@ static leat_code grow_met(leat_can_store *store, leat_can_intern *intern, leat_e
     return LEAT_OK;
 }
 
-leat_code leat_can_intern_meet(leat_can_store *store, leat_can_intern *intern,
-                               leat_can_census *census, uint32_t number, int32_t file_index,
-                               bool attack, leat_error *err) {
+leat_code leat_can_intern_meet(leat_can_store *store, leat_can_worker *worker, uint32_t number,
+                               int32_t file_index, bool attack, leat_error *err) {
+    leat_can_intern *intern = &worker->intern;
     if (intern->met_count * 2 >= intern->met_slots) LEAT_TRY(grow_met(store, intern, err));
     uint32_t meeting = leat_can_meeting(file_index, attack);
     uint64_t key = ((uint64_t)number << 32 | meeting) + 1;
     if (put_met(intern->met, intern->met_slots, key)) intern->met_count++;
     leat_can_known *known = &intern->known[number];
-    leat_can_census_met(census, leat_can_id_hash(known->text, known->bus), meeting);
+    leat_can_census_met(&worker->census, leat_can_id_hash(known->text, known->bus), meeting);
     known->last_file[attack] = file_index;
     return LEAT_OK;
 }

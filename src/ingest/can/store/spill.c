@@ -89,8 +89,7 @@ static leat_code add_id(leat_can_store *store, leat_can_worker *worker, const le
                         uint32_t *number, leat_error *err) {
     uint16_t lane = 0;
     LEAT_TRY(find_lane(store, worker, line->bus, &lane, err));
-    return leat_can_intern_add(store, &worker->intern, &worker->census, line->id, line->bus, lane,
-                               number, err);
+    return leat_can_intern_add(store, worker, line, lane, number, err);
 }
 
 /* Lines of a batch without a fall of the clock between them. */
@@ -124,8 +123,8 @@ static leat_code number_lines(leat_can_store *store, leat_can_worker *worker,
         leat_can_known *known = &intern->known[number];
         known->frames++;
         if (__builtin_expect(known->last_file[line->attack] != batch->file_index, 0)) {
-            LEAT_TRY(leat_can_intern_meet(store, intern, &worker->census, number, batch->file_index,
-                                          line->attack, err));
+            LEAT_TRY(
+                leat_can_intern_meet(store, worker, number, batch->file_index, line->attack, err));
         }
         leat_can_lane *lane = &worker->lanes[known->lane];
         if (__builtin_expect(lane->count++ == 0, 0)) {

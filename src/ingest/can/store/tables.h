@@ -264,14 +264,13 @@ void leat_can_census_batch(leat_can_census *census, const leat_can_batch *batch,
 void leat_can_census_add(leat_can_census *to, const leat_can_census *from);
 
 /* ids.c. The number of an identifier that is not known yet. */
-LEAT_MUST_CHECK leat_code leat_can_intern_add(leat_can_store *store, leat_can_intern *intern,
-                                              leat_can_census *census,
-                                              const char text[LEAT_CAN_ID_BYTES], uint16_t bus,
-                                              uint16_t lane, uint32_t *number, leat_error *err);
+LEAT_MUST_CHECK leat_code leat_can_intern_add(leat_can_store *store, leat_can_worker *worker,
+                                              const leat_can_line *line, uint16_t lane,
+                                              uint32_t *number, leat_error *err);
 /* Notes that it occurred in a file other than its last one, in an attack frame or another one. */
-LEAT_MUST_CHECK leat_code leat_can_intern_meet(leat_can_store *store, leat_can_intern *intern,
-                                               leat_can_census *census, uint32_t number,
-                                               int32_t file_index, bool attack, leat_error *err);
+LEAT_MUST_CHECK leat_code leat_can_intern_meet(leat_can_store *store, leat_can_worker *worker,
+                                               uint32_t number, int32_t file_index, bool attack,
+                                               leat_error *err);
 void leat_can_intern_free(leat_can_store *store, leat_can_intern *intern);
 /* ids, met, and the numbers of each spill, from the workers' tables. */
 LEAT_MUST_CHECK leat_code leat_can_store_make_ids(leat_can_store *store, leat_error *err);
