@@ -25,6 +25,7 @@ CLEAN = {
     "scripts/libraries.txt": "zstd.h: src/format/zip.c\n",
     "scripts/allowed-calls.txt": "",
     "scripts/allowed-globals.txt": "",
+    "scripts/allowed-parameters.txt": "",
     ".clang-format": open(os.path.join(HOME, ".clang-format"), encoding="utf-8").read(),
     "include/leat/base.h": "/* What all share. */\n#define LEAT_API "
                            "__attribute__((visibility(\"default\")))\n"
@@ -63,6 +64,12 @@ CLEAN = {
     "cli/main.c": "/* The command. */\n#include <stdlib.h>\n\n#include \"leat/base.h\"\n\n"
                   "int main(void) { exit(leat_base_count()); }\n",
 }
+
+
+def wide_function(parameters):
+    """Of these, one is a function of two, and one is on the next line."""
+    middle = " int p," * (parameters - 2)
+    return f"int leat_wide(int (*f)(int a, int b),{middle}\n  int q) {{}}\n"
 
 
 def function_of(lines):
@@ -142,6 +149,11 @@ CASES = [
     ("size", "src/load/long.c", "/* x */\n" + function_of(71), "leat_long() has 71 lines"),
     ("size", "src/load/long.c", "/* x */\n" * 800, "800 lines"),
     ("size", "src/load/wide.c", "/* " + "x" * 95 + " */\n", "101 columns"),
+    ("parameters", "src/load/wide.c", wide_function(9), "wide.c:1: leat_wide() has 9 parameters"),
+    ("parameters", "src/nn/kernels/wide.h", "static " + wide_function(9), "has 9 parameters"),
+    ("parameters", "cli/wide.c", wide_function(7) * 500, "500 functions have more than 6 param"),
+    ("parameters", "scripts/allowed-parameters.txt", "src/base/count.c leat_wide: a reason\n",
+     "allowed-parameters.txt:1: src/base/count.c has no such function leat_wide()"),
     ("size", "examples/wide.c", "/* " + "x" * 95 + " */\n", "101 columns"),
     ("opening", "examples/bare.c", "int x;\n", "begins without a comment"),
     ("opening", "src/load/bare.c", "int leat_x;\n", "begins without a comment"),
@@ -309,6 +321,9 @@ class Canaries(unittest.TestCase):
         for rule, path, text in (
                 ("asserts", "src/base/count.c", "int f(n) { LEAT_ASSERT(n <= 3 && n == 2); }\n"),
                 ("asserts", "src/base/count.c", "void f(void) { LEAT_ASSERT(strlen(a) < 3); }\n"),
+                ("parameters", "src/load/wide.c", wide_function(8)),
+                ("parameters", "src/load/call.c", "int a = f(1, 2, 3, 4, 5, 6, 7, 8, 9);\n"),
+                ("parameters", "src/load/call.h", wide_function(9).replace(" {}", ";")),
                 ("tests", "tests/load/test_a.c", "/* x */\n/* TSan: y. */\nint threads = 3;\n"),
                 ("tests", "tests/load/test_b.c", "/* x */\n/* No TSan: y. */\nint threads = 3;\n"),
                 ("tests", "tests/load/test_c.c", "/* x */\nvoid f(void) { o.threads = 1; }\n"),
