@@ -6,7 +6,8 @@ import ctypes as c
 import os
 import threading
 from collections.abc import Hashable
-from typing import Any, ClassVar
+from types import TracebackType
+from typing import Any, ClassVar, Generic, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -74,6 +75,37 @@ class Handle:
             while readers:
                 self.destroy(readers.pop())
         self.close(self._pointer)
+
+
+_Of = TypeVar("_Of", bound=Handle)
+_Self = TypeVar("_Self", bound="Owner[Any]")
+
+
+class Owner(Generic[_Of]):
+    """A data set with an open handle, until it is closed."""
+    _open: _Of | None
+
+    @property
+    def _handle(self) -> _Of:
+        if self._open is None:
+            raise ValueError("the data set is closed")
+        return self._open
+
+    def close(self) -> None:
+        """Closes the data set; what was created from it, such as loaders, stays usable."""
+        self._open = None
+
+    @property
+    def closed(self) -> bool:
+        """Whether close() was called."""
+        return self._open is None
+
+    def __enter__(self: _Self) -> _Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, value: BaseException | None,
+                 trace: TracebackType | None) -> None:
+        self.close()
 
 
 def path_of(value: Any, what: str) -> str:

@@ -5,7 +5,6 @@ import ctypes as c
 import os
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
-from types import TracebackType
 from typing import Any, NamedTuple, SupportsIndex, overload
 
 import numpy as np
@@ -294,7 +293,7 @@ def _split_facts(pointer: c.c_void_p) -> dict[str, _SplitFacts]:
     return splits
 
 
-class CanDataset(Mapping[str, CanSplit]):
+class CanDataset(_handle.Owner[_Handle], Mapping[str, CanSplit]):
     """A cache of `leat ingest can`: a mapping from the names of its splits to their graphs.
 
     path: the folder of a cache, or a folder that contains a single cache. Opening reads only its
@@ -310,7 +309,7 @@ class CanDataset(Mapping[str, CanSplit]):
 
     def __init__(self, path: Path) -> None:
         self._argument = path_of(path, "the folder of a CAN cache")
-        self._open: _Handle | None = _Handle(self._argument)
+        self._open = _Handle(self._argument)
         found, scaler = _abi.CanFacts(), _abi.CanScalerFacts()
         pointer = self._open.pointer
         held.leat_can_cache_get_facts(pointer, c.byref(found))
@@ -354,12 +353,6 @@ class CanDataset(Mapping[str, CanSplit]):
                        found.bus if found.bus >= 0 else None, found.vehicle or None,
                        *(getattr(found, name) for name in Capture._fields[5:]))
 
-    @property
-    def _handle(self) -> _Handle:
-        if self._open is None:
-            raise ValueError("the data set is closed")
-        return self._open
-
     def split(self, name: str, *, scale: str = "stored") -> CanSplit:
         """The graphs of a split; scale "none": as stored."""
         handle = self._handle
@@ -394,22 +387,6 @@ class CanDataset(Mapping[str, CanSplit]):
         return len(self._splits)
 
     __eq__, __hash__ = object.__eq__, object.__hash__  # by identity, like other data sets
-
-    def close(self) -> None:
-        """Closes the data set; splits and loaders created from it stay usable."""
-        self._open = None
-
-    @property
-    def closed(self) -> bool:
-        """Whether close() was called."""
-        return self._open is None
-
-    def __enter__(self) -> CanDataset:
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, value: BaseException | None,
-                 trace: TracebackType | None) -> None:
-        self.close()
 
     def __reduce__(self) -> Any:
         return CanDataset, (self._argument,)

@@ -5,7 +5,6 @@ import ctypes as c
 import datetime
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from types import TracebackType
 from typing import Any, NamedTuple, overload
 
 import numpy as np
@@ -191,7 +190,7 @@ def _measurement(cursor: c.c_void_p, index: int) -> Mapping[str, Any]:
     }
 
 
-class ProbeDataset(Sequence[ProbeRow]):
+class ProbeDataset(_handle.Owner[Handle], Sequence[ProbeRow]):
     """The rows of a data set: a sequence of ProbeRow, numbered through all shards.
 
     path: a folder written by `leat ingest probes`, a third-party ArrayRecord file, a folder of such
@@ -217,7 +216,7 @@ class ProbeDataset(Sequence[ProbeRow]):
             paths = path
         self._arguments = ([path_of(each, "a data set of probes") for each in paths], cache_bytes,
                            None if addresses is None else os.fspath(addresses), memory)
-        self._open: Handle | None = Handle(*self._arguments)
+        self._open = Handle(*self._arguments)
         facts = _abi.DatasetFacts()
         held.leat_dataset_get_facts(self._open.pointer, c.byref(facts))
         self._rows: int = facts.row_count
@@ -239,12 +238,6 @@ class ProbeDataset(Sequence[ProbeRow]):
         count: int = found.measurement_count
         return Shard(os.fsdecode(found.name), SPLITS[found.split], found.first_row,
                      found.row_count, count if count >= 0 else None, found.file_bytes)
-
-    @property
-    def _handle(self) -> Handle:
-        if self._open is None:
-            raise ValueError("the data set is closed")
-        return self._open
 
     @property
     def paths(self) -> list[str]:
@@ -273,22 +266,6 @@ class ProbeDataset(Sequence[ProbeRow]):
         if all(a.stop == b.start for a, b in zip(found, found[1:])):
             return range(found[0].start, found[-1].stop)
         return [row for each in found for row in each]
-
-    def close(self) -> None:
-        """Closes the data set; rows and loaders created from it stay usable."""
-        self._open = None
-
-    @property
-    def closed(self) -> bool:
-        """Whether close() was called."""
-        return self._open is None
-
-    def __enter__(self) -> ProbeDataset:
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, value: BaseException | None,
-                 trace: TracebackType | None) -> None:
-        self.close()
 
     def __len__(self) -> int:
         return self._rows

@@ -4,7 +4,6 @@ from __future__ import annotations
 import ctypes as c
 import os
 from collections.abc import Sequence
-from types import TracebackType
 from typing import Any, NamedTuple, overload
 
 import numpy as np
@@ -56,7 +55,7 @@ class _Handle(_handle.Handle):
         return pointer
 
 
-class ImageDataset(Sequence[npt.NDArray[np.uint8]]):
+class ImageDataset(_handle.Owner[_Handle], Sequence[npt.NDArray[np.uint8]]):
     """A data set of `leat ingest images`: a sequence of images, uint8 [S, S, 3], in the order of
     their names.
 
@@ -74,7 +73,7 @@ class ImageDataset(Sequence[npt.NDArray[np.uint8]]):
 
     def __init__(self, path: Path) -> None:
         self._argument = path_of(path, "the folder of an image data set")
-        self._open: _Handle | None = _Handle(self._argument)
+        self._open = _Handle(self._argument)
         found = _abi.ImagesFacts()
         held.leat_images_get_facts(self._open.pointer, c.byref(found))
         self.path: str = os.fsdecode(found.path)
@@ -90,12 +89,6 @@ class ImageDataset(Sequence[npt.NDArray[np.uint8]]):
         self.texts: int = found.texts  #: files that were skipped because they are texts
         self.file_bytes: int = found.file_bytes
         self._names: tuple[str, ...] | None = None
-
-    @property
-    def _handle(self) -> _Handle:
-        if self._open is None:
-            raise ValueError("the data set is closed")
-        return self._open
 
     def _number(self, image: int) -> int:
         try:
@@ -142,22 +135,6 @@ class ImageDataset(Sequence[npt.NDArray[np.uint8]]):
         return self._read(self._number(item))
 
     __eq__, __hash__ = object.__eq__, object.__hash__  # by identity, like other data sets
-
-    def close(self) -> None:
-        """Closes the data set; loaders created from it stay usable."""
-        self._open = None
-
-    @property
-    def closed(self) -> bool:
-        """Whether close() was called."""
-        return self._open is None
-
-    def __enter__(self) -> ImageDataset:
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, value: BaseException | None,
-                 trace: TracebackType | None) -> None:
-        self.close()
 
     def __reduce__(self) -> Any:
         return ImageDataset, (self._argument,)

@@ -99,6 +99,16 @@ typedef struct leat_arrays {
     int32_t *inputs_position, *targets_position;
     int32_t *inputs_segmentation, *targets_segmentation;
 } leat_arrays;
+enum { LEAT_ARRAYS = 6 };
+/* Those of one sequence, one after the other. */
+static inline leat_arrays leat_arrays_in(int32_t *room, int64_t length) {
+    return (leat_arrays){room,
+                         room + length,
+                         room + 2 * length,
+                         room + 3 * length,
+                         room + 4 * length,
+                         room + 5 * length};
+}
 
 /* What became of one row. */
 typedef struct leat_made {

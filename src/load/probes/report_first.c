@@ -35,13 +35,7 @@ static void on_context(void *user, int64_t t, int64_t row, int64_t k, const leat
 
 static leat_code add_sequence(listener *to, leat_maker *maker, int32_t *room,
                               leat_batch_report *report, int64_t batch_row, leat_error *err) {
-    int64_t length = report->length;
-    leat_arrays arrays = {room,
-                          room + length,
-                          room + 2 * length,
-                          room + 3 * length,
-                          room + 4 * length,
-                          room + 5 * length};
+    leat_arrays arrays = leat_arrays_in(room, report->length);
     leat_made made;
     leat_report_sequence *out = &report->first[report->first_count];
     to->out = out;
@@ -62,7 +56,7 @@ leat_code leat_report_first(const leat_plan *plan, leat_batch_report *report, le
     int64_t count =
         plan->row_count < LEAT_REPORT_SEQUENCES ? plan->row_count : LEAT_REPORT_SEQUENCES;
     leat_code code = leat_maker_create(&maker, plan, err);
-    if (code == LEAT_OK) code = LEAT_NEW(&room, 6 * report->length, err);
+    if (code == LEAT_OK) code = LEAT_NEW(&room, LEAT_ARRAYS * report->length, err);
     if (code == LEAT_OK) leat_maker_listen(maker, on_context, &to);
     for (int64_t i = 0; i < count && code == LEAT_OK; i++)
         code = add_sequence(&to, maker, room, report, plan->rows[i], err);

@@ -159,14 +159,8 @@ static void count_sequence(tally *to, const leat_made *made) {
 
 static leat_code add_sequence(tally *to, leat_maker *maker, int64_t step, int64_t i,
                               leat_error *err) {
-    int64_t length = to->plan->sample.length, spots = to->spot_count;
-    int32_t *room = to->room;
-    leat_arrays arrays = {room,
-                          room + length,
-                          room + 2 * length,
-                          room + 3 * length,
-                          room + 4 * length,
-                          room + 5 * length};
+    int64_t spots = to->spot_count;
+    leat_arrays arrays = leat_arrays_in(to->room, to->plan->sample.length);
     leat_made made;
     to->context_count = 0;
     to->sequence = i;
@@ -253,7 +247,7 @@ static leat_code make_room(job *work, int threads, leat_error *err) {
         tally *to = &work->tallies[i];
         to->plan = work->plan;
         LEAT_TRY(LEAT_NEW(&to->stats, 1, err));
-        LEAT_TRY(LEAT_NEW(&to->room, 6 * (int64_t)work->plan->sample.length, err));
+        LEAT_TRY(LEAT_NEW(&to->room, LEAT_ARRAYS * (int64_t)work->plan->sample.length, err));
         LEAT_TRY(leat_maker_create(&to->maker, work->plan, err));
         leat_maker_listen(to->maker, on_context, to);
     }
