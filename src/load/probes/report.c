@@ -66,15 +66,15 @@ static void count_rows(const leat_plan *plan, leat_batch_report *report) {
 }
 
 /* The same anchors without packing, which does not change the number of contexts per row. */
-static leat_code count_unpacked(const leat_dataset *dataset, const leat_loader_options *options,
-                                leat_pool *pool, leat_ticker *ticker, leat_quarantine *quarantine,
-                                leat_batch_report *report, leat_error *err) {
+static leat_code count_unpacked(const leat_plan *packed, const leat_loader_options *options,
+                                leat_report_threads by, leat_batch_report *report,
+                                leat_error *err) {
     leat_loader_options unpacked = *options;
     leat_plan *plan = NULL;
     unpacked.sample.packing = LEAT_PACKING_NONE;
-    LEAT_TRY(leat_plan_create(&plan, dataset, &unpacked, err));
-    plan->quarantine = quarantine;
-    leat_code code = leat_report_sequences(plan, report->first_step, report->end_step, pool, ticker,
+    LEAT_TRY(leat_plan_create(&plan, packed->dataset, &unpacked, err));
+    plan->quarantine = packed->quarantine;
+    leat_code code = leat_report_sequences(plan, report->first_step, report->end_step, by,
                                            &report->unpacked, err);
     leat_plan_destroy(plan);
     return code;
@@ -82,8 +82,8 @@ static leat_code count_unpacked(const leat_dataset *dataset, const leat_loader_o
 
 static leat_code fill(leat_batch_report *report, const leat_plan *plan,
                       const leat_loader_options *options,
-                      const leat_batch_report_options *report_options, leat_pool *pool,
-                      leat_ticker *ticker, leat_error *err) {
+                      const leat_batch_report_options *report_options, leat_report_threads by,
+                      leat_error *err) {
     LEAT_TRY(choose_steps(plan, report_options, report, err));
     report->epoch_sequences = plan->epoch_sequences;
     report->length = plan->sample.length;
@@ -92,17 +92,13 @@ static leat_code fill(leat_batch_report *report, const leat_plan *plan,
         plan->sample.packing == LEAT_PACKING_FILL && plan->sample.sampler != LEAT_SAMPLER_ALL;
     count_rows(plan, report);
     LEAT_TRY(leat_report_first(plan, report, err));
-    LEAT_TRY(leat_report_sequences(plan, report->first_step, report->end_step, pool, ticker,
-                                   &report->asked, err));
-    if (report->is_filled)
-        LEAT_TRY(
-            count_unpacked(plan->dataset, options, pool, ticker, plan->quarantine, report, err));
+    LEAT_TRY(
+        leat_report_sequences(plan, report->first_step, report->end_step, by, &report->asked, err));
+    if (report->is_filled) LEAT_TRY(count_unpacked(plan, options, by, report, err));
     else report->unpacked = report->asked;
-    return leat_report_chunks(plan, report_options->read_bytes_max, pool, ticker, &report->chunks,
-                              err);
+    return leat_report_chunks(plan, report_options->read_bytes_max, by, &report->chunks, err);
 }
 
-/* With threads and progress, which all parts of the report share. */
 static leat_code fill_by_threads(leat_batch_report *report, const leat_plan *plan,
                                  const leat_loader_options *options,
                                  const leat_batch_report_options *report_options, leat_error *err) {
@@ -110,7 +106,8 @@ static leat_code fill_by_threads(leat_batch_report *report, const leat_plan *pla
     leat_ticker ticker;
     LEAT_TRY(leat_pool_create(&pool, plan->options.threads, err));
     leat_ticker_create(&ticker, report_options->progress, report_options->progress_user);
-    leat_code code = fill(report, plan, options, report_options, pool, &ticker, err);
+    leat_code code =
+        fill(report, plan, options, report_options, (leat_report_threads){pool, &ticker}, err);
     leat_ticker_destroy(&ticker);
     leat_pool_destroy(pool);
     return code;

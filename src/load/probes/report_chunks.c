@@ -138,18 +138,18 @@ static leat_code sum_bytes(job *work, leat_error *err) {
     return LEAT_OK;
 }
 
-leat_code leat_report_chunks(const leat_plan *plan, int64_t read_bytes_max, leat_pool *pool,
-                             leat_ticker *ticker, leat_chunk_stats *stats, leat_error *err) {
-    job work = {.plan = plan, .ticker = ticker, .read_bytes = read_bytes_max};
-    int threads = leat_pool_threads(pool);
+leat_code leat_report_chunks(const leat_plan *plan, int64_t read_bytes_max, leat_report_threads by,
+                             leat_chunk_stats *stats, leat_error *err) {
+    job work = {.plan = plan, .ticker = by.ticker, .read_bytes = read_bytes_max};
+    int threads = leat_pool_threads(by.pool);
     int64_t shards = plan->dataset->shard_count;
     if (threads > shards) threads = (int)shards;
     leat_pool_job all = {
         .parts = shards, .threads = threads, .context = &work, .make = count_shard};
     LEAT_TRY(sum_bytes(&work, err));
-    leat_ticker_stage(ticker, "counting chunks", "shards", shards);
+    leat_ticker_stage(by.ticker, "counting chunks", "shards", shards);
     leat_code code = make_room(&work, threads, err);
-    if (code == LEAT_OK) code = leat_pool_run(pool, &all, err);
+    if (code == LEAT_OK) code = leat_pool_run(by.pool, &all, err);
     for (int i = 0; i < threads && work.tallies != NULL; i++) {
         tally *from = &work.tallies[i];
         if (from->stats != NULL) add_stats(stats, from->stats);

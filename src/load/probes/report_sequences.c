@@ -254,16 +254,17 @@ static leat_code make_room(job *work, int threads, leat_error *err) {
     return LEAT_OK;
 }
 
-leat_code leat_report_sequences(const leat_plan *plan, int64_t first, int64_t end, leat_pool *pool,
-                                leat_ticker *ticker, leat_sequence_stats *stats, leat_error *err) {
-    job work = {.plan = plan, .first = first, .ticker = ticker};
-    int threads = leat_pool_threads(pool);
+leat_code leat_report_sequences(const leat_plan *plan, int64_t first, int64_t end,
+                                leat_report_threads by, leat_sequence_stats *stats,
+                                leat_error *err) {
+    job work = {.plan = plan, .first = first, .ticker = by.ticker};
+    int threads = leat_pool_threads(by.pool);
     if (threads > end - first) threads = (int)(end - first);
     leat_pool_job steps = {
         .parts = end - first, .threads = threads, .context = &work, .make = count_step};
-    leat_ticker_stage(ticker, "counting", "steps", end - first);
+    leat_ticker_stage(by.ticker, "counting", "steps", end - first);
     leat_code code = make_room(&work, threads, err);
-    if (code == LEAT_OK) code = leat_pool_run(pool, &steps, err);
+    if (code == LEAT_OK) code = leat_pool_run(by.pool, &steps, err);
     for (int i = 0; i < threads && work.tallies != NULL; i++) {
         tally *from = &work.tallies[i];
         if (from->stats != NULL) add_stats(stats, from->stats);

@@ -186,10 +186,11 @@ static bool decides(const writing *job, const leat_can_window *window) {
     return job->plan->scale_all || window->y == 0;
 }
 
-/* Appends the graph of the step's frames from `at` on to the step. */
+/* Appends graph i of a step, after `nodes` nodes, to the step. */
 static leat_code make_graph(const writing *job, maker *self, const leat_can_window *window,
-                            int64_t at, int64_t nodes, int64_t edges, leat_error *err) {
+                            int64_t i, int64_t nodes, leat_error *err) {
     const leat_can_settings *settings = job->plan->settings;
+    const int64_t at = i * settings->window, edges = i * leat_graph_edge_count(settings->window);
     const leat_graph_options options = {settings->edge_step, settings->self_loops};
     const leat_can_frames frames = {.time = self->frames.time + at,
                                     .id = self->frames.id + at,
@@ -210,9 +211,9 @@ static leat_code make_graph(const writing *job, maker *self, const leat_can_wind
     memcpy(self->edge_attr + edges * LEAT_EDGE_FEATURES, graph.edge_attr, edge_bytes);
     memcpy(self->edge_index[0] + edges, graph.source, index_bytes);
     memcpy(self->edge_index[1] + edges, graph.target, index_bytes);
-    for (int32_t i = 0; i < graph.node_count; i++) {
-        bool known = graph.node[i] < job->job->vocab_count;
-        self->node_id[nodes + i] = known ? (int32_t)graph.node[i] + 1 : 0;
+    for (int32_t n = 0; n < graph.node_count; n++) {
+        bool known = graph.node[n] < job->job->vocab_count;
+        self->node_id[nodes + n] = known ? (int32_t)graph.node[n] + 1 : 0;
     }
     if (!job->moments || !decides(job, window)) return LEAT_OK;
     memcpy(self->scaled_x + self->scaled.nodes * LEAT_NODE_FEATURES, graph.x, x_bytes);
@@ -223,9 +224,11 @@ static leat_code make_graph(const writing *job, maker *self, const leat_can_wind
     return LEAT_OK;
 }
 
-static leat_code put_step(const writing *job, const maker *self, int64_t first, int64_t count,
-                          int64_t node_begin, int64_t nodes, leat_error *err) {
+/* Its `count` graphs, of so many nodes. */
+static leat_code put_step(const writing *job, const maker *self, int64_t step, int64_t count,
+                          int64_t nodes, leat_error *err) {
     int64_t window = job->plan->settings->window, edges = leat_graph_edge_count(window);
+    int64_t first = step * job->step_graphs, node_begin = job->node_begin[step];
     int64_t edge_begin = first * edges;
     bool last = first + count == job->graphs;
     for (int i = 0; i < LABELS; i++)
@@ -315,7 +318,7 @@ static leat_code make_step(void *context, int worker, int64_t step, leat_error *
     for (int64_t i = 0; i < count; i++) {
         const leat_can_window *at = &job->plan->windows[job->order[first + i]];
         LEAT_TRY(read_window(job, self, at, i * window, err));
-        if (graphs) LEAT_TRY(make_graph(job, self, at, i * window, nodes, i * edges, err));
+        if (graphs) LEAT_TRY(make_graph(job, self, at, i, nodes, err));
         label(job, self, at, i);
         self->node_ptr[i] = job->node_begin[step] + nodes;
         self->edge_ptr[i] = (first + i) * edges;
@@ -323,7 +326,7 @@ static leat_code make_step(void *context, int worker, int64_t step, leat_error *
     }
     self->node_ptr[count] = job->node_begin[step] + nodes;
     self->edge_ptr[count] = (first + count) * edges;
-    LEAT_TRY(put_step(job, self, first, count, job->node_begin[step], nodes, err));
+    LEAT_TRY(put_step(job, self, step, count, nodes, err));
     if (job->moments) take_moments(job, self, first, count);
     return leat_ticker_step(job->job->ticker, count, err);
 }
@@ -478,7 +481,7 @@ static leat_code rank_graph(const ranking *job, maker *self, int64_t i, leat_can
     if (!decides(&job->step, window)) return LEAT_OK;
     self->scaled = (leat_can_rows){self->scaled_x, self->scaled_edges, 0, 0};
     LEAT_TRY(read_window(&job->step, self, window, 0, err));
-    LEAT_TRY(make_graph(&job->step, self, window, 0, 0, 0, err));
+    LEAT_TRY(make_graph(&job->step, self, window, 0, 0, err));
     leat_can_ranks_count(job->ranks, &self->scaled, counts);
     return LEAT_OK;
 }
