@@ -176,7 +176,10 @@ static void write_splits(leat_cli *cli, const leat_can_ingest_result *result) {
         leat_out(cli, "\n");
     }
     if (result->split_count == 2) leat_out(cli, "        no test split (see --test)\n");
-    if (result->scaler_changed)
+    if (result->like[0] != 0)
+        leat_out(cli, "like    vocabulary and scaler (%s) of the cache with the digest %.16s...\n",
+                 leat_plain(name, result->scaler), result->like);
+    else if (result->scaler_changed)
         leat_out(cli, "scaler  %s, because %s\n", leat_plain(name, result->scaler),
                  result->split_graphs[0] == 0 ? "there are no training graphs"
                                               : "no training graph is benign");
@@ -316,6 +319,7 @@ static void json_members(leat_json *json, const void *of) {
     json_member_known(json, "rejected", result->rejected);
     json_splits(json, result);
     leat_json_member_string(json, "scaler", result->scaler);
+    if (result->like[0] != 0) leat_json_member_string(json, "like", result->like);
     leat_json_key(json, "warnings");
     leat_json_begin_array(json);
     if (result->warning[0] != 0) leat_json_string(json, result->warning);
@@ -439,6 +443,8 @@ static const leat_cli_example examples[] = {
      "one candump log, overlapping windows"},
     {"leat ingest can otids.csv -o caches --column id=IntID1:dec",
      "a csv whose decimal identifiers have a name of their own"},
+    {"leat ingest can later -o caches --like caches/can-0123456789abcdef",
+     "later logs, for a model that was trained on this cache"},
     {"leat ingest can data --dataset set_01 -o caches --preset reference",
      "the numbers of graphids, the system whose features these are"},
     {.line = NULL},

@@ -63,7 +63,8 @@ const char *leat_can_settings_words(char text[LEAT_CAN_SETTINGS_BYTES], const le
     for (int i = 0; own && leat_can_cache_setting_name(cache, i) != NULL; i++) {
         const char *of = leat_can_cache_setting_name(cache, i);
         const char *is = leat_can_cache_setting(cache, of);
-        if (strcmp(of, LEAT_CAN_READER_SETTING) == 0) continue;
+        if (strcmp(of, LEAT_CAN_READER_SETTING) == 0 || strcmp(of, LEAT_CAN_LIKE_SETTING) == 0)
+            continue;
         const char *usual =
             leat_settings_get(leat_can_settings_table(), &defaults.settings, of, bytes);
         size_t size = strlen(text);
@@ -341,6 +342,10 @@ void leat_can_report_terminal(leat_cli *cli, const void *of) {
                  facts.built_at[0] != 0 ? ", built " : "");
         leat_out(cli, "%s\n", leat_plain(text, facts.built_at));
         leat_out(cli, "  digest       %s\n", leat_plain(text, facts.fingerprint));
+        const char *like = leat_can_cache_setting(report->cache, LEAT_CAN_LIKE_SETTING);
+        if (like != NULL)
+            leat_out(cli, "  like         vocabulary and scaler of the cache with the digest %s\n",
+                     leat_plain(text, like));
         leat_can_identifiers_terminal(cli, s, widths.split);
         put_features(cli, s);
         if (leat_can_reader_words(reader, report->cache)[0] != 0) leat_out(cli, "\n  %s\n", reader);

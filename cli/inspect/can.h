@@ -41,6 +41,8 @@ const char *leat_can_settings_words(char text[LEAT_CAN_SETTINGS_BYTES], const le
                                     const leat_can_facts *facts);
 /* What is to be known of a cache that a development version made; "": nothing. */
 #define LEAT_CAN_READER_SETTING "reader"
+/* The digest of the cache whose vocabulary and scaler it has. */
+#define LEAT_CAN_LIKE_SETTING "like"
 #define LEAT_READER_WORDS_BYTES 160
 const char *leat_can_reader_words(char text[LEAT_READER_WORDS_BYTES], const leat_can_cache *cache);
 /* Its mean load in frames per second; 0: its frames have no times. */

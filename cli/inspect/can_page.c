@@ -451,7 +451,8 @@ static void put_settings(leat_textbuf *out, const leat_can_cache *cache) {
     leat_textbuf_put(out, "<h2>Settings</h2>\n<p class=\"note\">The options of leat ingest can "
                           "that the cache was built with.</p>\n<div class=\"panel\">\n");
     for (int i = 0; (name = leat_can_cache_setting_name(cache, i)) != NULL; i++) {
-        if (strcmp(name, LEAT_CAN_READER_SETTING) == 0) continue;
+        if (strcmp(name, LEAT_CAN_READER_SETTING) == 0 || strcmp(name, LEAT_CAN_LIKE_SETTING) == 0)
+            continue;
         leat_textbuf_put(out, "<code class=\"item\">--");
         leat_html_text(out, name);
         leat_textbuf_put(out, " ");
@@ -460,6 +461,13 @@ static void put_settings(leat_textbuf *out, const leat_can_cache *cache) {
     }
     leat_textbuf_put(out, "</div>\n");
     char reader[LEAT_READER_WORDS_BYTES];
+    const char *like = leat_can_cache_setting(cache, LEAT_CAN_LIKE_SETTING);
+    if (like != NULL) {
+        leat_textbuf_put(out, "<p class=\"note\">Vocabulary and scaler are those of the cache with "
+                              "the digest <code class=\"item\">");
+        leat_html_text(out, like);
+        leat_textbuf_put(out, "</code> (--like).</p>\n");
+    }
     if (leat_can_reader_words(reader, cache)[0] == 0) return;
     leat_textbuf_put(out, "<p class=\"note\">The cache was ");
     leat_html_text(out, reader);

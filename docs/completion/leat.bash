@@ -40,7 +40,7 @@ _leat() {
     --spill) values='auto always' ;;
     esac ;;
   'ingest can')
-    options='--help --output --dataset --train --test --preset --format --window --stride --captures --clock-steps --bus --payload --can-fd --identifiers --val-split --val-fraction --edge-step --self-loops --attack-type --attack-codes --unlabelled --vocab --scaler --store --seed --column --times --no-time --allow-overlap --memory --threads --max-rejected --resume --replace --verify --temp --stage --json --quiet'
+    options='--help --output --dataset --train --test --preset --format --window --stride --captures --clock-steps --bus --payload --can-fd --identifiers --val-split --val-fraction --edge-step --self-loops --attack-type --attack-codes --unlabelled --vocab --scaler --store --seed --column --times --no-time --allow-overlap --memory --threads --max-rejected --resume --replace --verify --temp --like --stage --json --quiet'
     case $before in
     -o | --output) values=file ;;
     --dataset) values='hcrl_ch hcrl_sa set_01 set_02 set_03 set_04' ;;
@@ -74,6 +74,7 @@ _leat() {
     --threads) values=number ;;
     --max-rejected) values=number ;;
     --temp) values=file ;;
+    --like) values=file ;;
     --stage) values=file ;;
     esac ;;
   'ingest images')

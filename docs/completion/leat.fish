@@ -79,6 +79,7 @@ complete -c leat -n '__leat_is ingest can' -l resume -d 'continue an interrupted
 complete -c leat -n '__leat_is ingest can' -l replace -d 'replace the output, even if it is complete or was interrupted; third-party files stay'
 complete -c leat -n '__leat_is ingest can' -l verify -d 'hash the inputs, and the pages of the cache, before an existing cache is reused; equal sizes and modification times are not enough'
 complete -c leat -n '__leat_is ingest can' -l temp -r -d 'existing folder for temporary data; --resume needs the same one'
+complete -c leat -n '__leat_is ingest can' -l like -r -d 'use the vocabulary and the scaler of this cache, for a model that was trained on it: other identifiers are unknown; settings that decide identifiers and features must be the same'
 complete -c leat -n '__leat_is ingest can' -l stage -r -d 'also copy the finished cache to fast storage, verified, unless it is already there'
 complete -c leat -n '__leat_is ingest can' -l json -d 'write one JSON document to stdout'
 complete -c leat -n '__leat_is ingest can' -l quiet -d 'do not report progress on stderr, which is otherwise a line on a terminal and one line a minute elsewhere'

@@ -97,6 +97,7 @@ _leat() {
       '--replace[replace the output, even if it is complete or was interrupted; third-party files stay]' \
       '--verify[hash the inputs, and the pages of the cache, before an existing cache is reused; equal sizes and modification times are not enough]' \
       '--temp[existing folder for temporary data; --resume needs the same one]:temp:_files' \
+      '--like[use the vocabulary and the scaler of this cache, for a model that was trained on it: other identifiers are unknown; settings that decide identifiers and features must be the same]:like:_files' \
       '--stage[also copy the finished cache to fast storage, verified, unless it is already there]:stage:_files' \
       '--json[write one JSON document to stdout]' \
       '--quiet[do not report progress on stderr, which is otherwise a line on a terminal and one line a minute elsewhere]' \

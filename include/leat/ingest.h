@@ -320,6 +320,10 @@ typedef struct leat_can_ingest_options {
     bool verify;          /* hash the inputs and the pages of the cache before an existing cache is
                              reused; without it, only sizes and the JSON are checked */
     const char *temp_dir; /* must exist; gets a folder for spilled frames; NULL: in cache_dir */
+    /* An existing cache whose vocabulary and scaler the new one gets; NULL: its own. Settings that
+     * decide identifiers and features must be the same: window, bus (merged or not), identifiers,
+     * edge_step, self_loops, vocab, scaler. */
+    const char *like;
     leat_progress_fn progress;
     void *progress_user;
 } leat_can_ingest_options;
@@ -356,9 +360,12 @@ typedef struct leat_can_ingest_result {
     int64_t interval_count; /* logs with an interval */
     leat_can_injected_log interval[LEAT_CAN_INTERVALS_NAMED];
     leat_ingest_skipped skipped;
-    int64_t lines_read, rejected;              /* -1 if `found` */
-    int64_t frames;                            /* -1 if `found` and with --bus N */
-    int64_t captures, identifiers, vocabulary; /* distinct identifiers; those with a number > 0 */
+    int64_t lines_read, rejected; /* -1 if `found` */
+    int64_t frames;               /* -1 if `found` and with --bus N */
+    /* Distinct identifiers, and those with a number > 0; with options.like also those that only
+     * that cache has. */
+    int64_t captures, identifiers, vocabulary;
+    char like[65]; /* the digest of options.like; "" */
     /* The outcome of each frame; the sum is `frames`. */
     int64_t frames_windowed, frames_between, frames_tail, frames_dropped;
     int64_t frames_cut;      /* CAN-FD frames of which only the first 8 bytes are kept */
@@ -380,7 +387,7 @@ typedef struct leat_can_ingest_result {
     int64_t split_attacks[LEAT_CAN_SPLITS_MAX];    /* graphs with an attack */
     int64_t split_unlabelled[LEAT_CAN_SPLITS_MAX]; /* graphs with y = -1 */
     char scaler[32];       /* the setting, or what it became: see docs/can.md */
-    bool scaler_changed;   /* no training window is benign */
+    bool scaler_changed;   /* no training window is benign, here or in the cache of `like` */
     char warning[4096];    /* what the user should know: a suspect cache, leftover files; "" */
     int64_t bytes_written; /* of all splits */
     int64_t bytes_spilled; /* to temporary files; includes the scan of a resumed run */

@@ -117,7 +117,7 @@ class Help(unittest.TestCase):
                  "set this or --epochs": "0", "set this or --steps": "0",
                  "the widest that this processor runs": "-", "new weights from the seed": "-",
                  "no limit": "0", "no note": "-", "all files": "-", "no file": "-",
-                 "no export": "-", "no value": "-"}
+                 "no export": "-", "no value": "-", "its own": "-"}
         shown = {(command, name, in_bytes(words.get(value, value)))
                  for command in commands() for name, value in defaults_in_help(command)}
         wanted = {(command, name, in_bytes(value)) for command, name, value in rows

@@ -177,7 +177,8 @@ def ingest_can():
     log("road/speed_attack.log", 1000, header=False)
     write("road/capture_metadata.json", json.dumps({"speed_attack": {
         "injection_interval": [0, 1], "injection_id": None, "injection_data_str": None}}))
-    take("ingest-can", "ingest", "can", at("road"), "-o", at("road-cache"))
+    road = take("ingest-can", "ingest", "can", at("road"), "-o", at("road-cache"))
+    take("ingest-can", "ingest", "can", at("road"), "-o", at("road-cache"), "--like", road["cache"])
     return {name: told["cache"] for name, told in made.items()}
 
 

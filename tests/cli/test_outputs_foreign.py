@@ -61,7 +61,7 @@ OTHERS = {("train dcgan", "export"), ("coordinate", "export"), ("work", "key"),
 READ = {("batches", "addresses"), ("batches", "resume"), ("batches", "client-weights"),
         ("batches", "curriculum"), ("train dcgan", "config"), ("train dcgan", "init"),
         ("coordinate", "data"), ("coordinate", "config"), ("coordinate", "init"),
-        ("work", "data"), ("doctor", "temp")}
+        ("work", "data"), ("doctor", "temp"), ("ingest can", "like")}
 
 
 def setUpModule():

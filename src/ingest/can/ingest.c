@@ -39,15 +39,16 @@ static leat_code make_names(leat_can_job *job, leat_error *err) {
     const leat_can_id *ids = NULL;
     int64_t count = leat_can_store_ids(job->store, &ids);
     malloc_trim(0);
-    int64_t least = leat_rss_bytes() + leat_can_naming_bytes(count);
-    int64_t more =
-        leat_can_names_bytes(count) - leat_can_share_scan(job, o->memory_bytes).scan_bytes;
+    int64_t all = count + job->like.count;
+    int64_t least = leat_rss_bytes() + leat_can_naming_bytes(all);
+    int64_t more = leat_can_names_bytes(all) - leat_can_share_scan(job, o->memory_bytes).scan_bytes;
     if (least > o->memory_bytes) {
         job->is_short = true;
         return leat_fail(err, LEAT_ERR_LIMIT, "%lld identifiers", (long long)count);
     }
     if (more > 0) LEAT_TRY(leat_can_store_hold(job->store, more, err));
-    return leat_can_names_make(&job->names, job->store, &job->splits, &o->settings, err);
+    return leat_can_names_make(&job->names, job->store, &job->splits, &o->settings, &job->like,
+                               err);
 }
 
 /* Whether the parts have the windows that were asked for. */
@@ -192,6 +193,7 @@ static leat_code write_graphs(leat_can_job *job, can_parts *parts, leat_can_meta
     int threads = job->write_threads, rank_threads = job->rank_threads;
     leat_can_write write = {.plan = &job->plan,
                             .store = job->store,
+                            .like = &job->like,
                             .vocab_count = (uint32_t)job->names.known,
                             .threads = threads,
                             .rank_threads = rank_threads,
@@ -224,6 +226,7 @@ static leat_code write_cache(leat_can_job *job, can_parts *parts, leat_can_meta 
         .files = job->files,
         .plan = &job->plan,
         .names = &job->names,
+        .like = &job->like,
         .digest = job->folder.digest,
         .file_bytes = parts->file_bytes,
         .pages_hash = parts->pages_hash,
@@ -246,7 +249,8 @@ void leat_can_fill_result(leat_can_job *job, const leat_can_meta *meta) {
     result->captures = meta->capture_count;
     result->identifiers = meta->ids.count;
     result->vocabulary = meta->ids.known;
-    const char *wanted = leat_can_meta_get(meta, "scaler");
+    const char *wanted = leat_can_meta_get(meta, "scaler"), *like = leat_can_meta_get(meta, "like");
+    snprintf(result->like, sizeof result->like, "%s", like != NULL ? like : "");
     snprintf(result->scaler, sizeof result->scaler, "%s", meta->scaler_strategy);
     result->scaler_changed = wanted != NULL && strcmp(wanted, meta->scaler_strategy) != 0;
     result->split_count = meta->split_count;
@@ -295,11 +299,12 @@ static leat_code make_cache(leat_can_job *job, leat_error *err) {
         code = leat_can_report_injected(job, meta->warning, sizeof meta->warning, err);
     if (code == LEAT_OK) leat_can_overlap_warn(&job->plan, meta->warning, sizeof meta->warning);
     if (code == LEAT_OK)
-        leat_can_comparable_warn(&job->plan, &job->splits, &job->names, meta->warning,
-                                 sizeof meta->warning);
+        leat_can_comparable_warn(&job->plan, &job->splits, &job->names, job->like.digest[0] != 0,
+                                 meta->warning, sizeof meta->warning);
     if (code == LEAT_OK) leat_can_append_warning(job->result, meta->warning);
-    leat_can_names_warn(&job->names, &job->options->settings, job->result->warning,
-                        sizeof job->result->warning);
+    if (job->like.digest[0] == 0)
+        leat_can_names_warn(&job->names, &job->options->settings, job->result->warning,
+                            sizeof job->result->warning);
     if (code == LEAT_OK) code = write_cache(job, parts, meta, err);
     if (code == LEAT_OK) count_labels(job);
     if (code == LEAT_OK) leat_can_fill_result(job, meta);
@@ -326,13 +331,24 @@ static void warn_older(leat_can_job *job) {
     leat_can_append_warning(job->result, text);
 }
 
+/* What it takes is there before the logs are read. */
+static leat_code load_like(leat_can_job *job, leat_error *err) {
+    LEAT_TRY(leat_can_like_load(&job->like, job->options, err));
+    if (job->like.digest[0] == 0) return LEAT_OK;
+    malloc_trim(0);
+    job->resident = leat_rss_bytes();
+    return LEAT_OK;
+}
+
 static leat_code run(leat_can_job *job, const char *const *paths, int64_t path_count,
                      const char *cache_dir, leat_error *err) {
     const leat_can_ingest_options *o = job->options;
     LEAT_TRY(leat_settings_check(leat_can_settings_table(), &o->settings, err));
     LEAT_TRY(leat_can_overlap_check(&o->settings, err));
     LEAT_TRY(leat_can_mapping_read(&job->mapping, &o->settings, err));
+    LEAT_TRY(load_like(job, err));
     LEAT_TRY(leat_can_splits_find(paths, path_count, o, &job->splits, err));
+    memcpy(job->splits.like, job->like.digest, sizeof job->splits.like);
     LEAT_TRY(leat_can_metadata_find(&job->splits, err));
     LEAT_TRY(leat_can_folder_open(&job->folder, cache_dir, &job->splits, o, &job->ticker, err));
     if (job->folder.found) {
@@ -387,6 +403,7 @@ leat_code leat_can_ingest(const char *const *paths, int64_t path_count, const ch
     leat_reject_log_destroy(job->rejects);
     leat_can_plan_free(&job->plan);
     leat_can_names_free(&job->names);
+    leat_can_like_free(&job->like);
     leat_can_splits_free(&job->splits);
     leat_free(job->files);
     leat_free(job->paths);

@@ -1,6 +1,7 @@
 /*
  * One run of `leat ingest can`: what the sources of this folder share, and the steps.
  *
+ *   like     vocabulary and scaler of an existing cache, if they are to be used (cache/like.h)
  *   splits   which files are training, which are which test (cache/splits.h)
  *   folder   the cache of these inputs and settings if it exists, or else its work folder,
  *            locked, in the parent (cache/folder.h)
@@ -32,6 +33,7 @@ typedef struct leat_can_job {
     const leat_can_ingest_options *options;
     leat_can_ingest_result *result;
     leat_can_splits splits;
+    leat_can_like like;
     leat_can_folder folder;
     leat_can_store *store;
     leat_can_names names;

@@ -70,8 +70,8 @@ static int64_t required_bytes(const leat_can_job *job, leat_can_store_facts of,
     const leat_can_shares shares = leat_can_share_scan(job, memory_bytes);
     const leat_can_store_facts *facts = &of;
     of.workers = shares.threads;
-    int64_t before = shares.scan_bytes;
-    int64_t names = leat_can_names_bytes(facts->ids);
+    int64_t before = shares.scan_bytes, ids = facts->ids + job->like.count;
+    int64_t names = leat_can_names_bytes(ids);
     int64_t kept = leat_can_facts_kept_bytes(facts) + names;
     int64_t store = larger(leat_can_facts_least_bytes(facts, larger(names - before, 0)),
                            STORE_BYTES_MIN + shares.threads * WORKER_BYTES);
@@ -80,9 +80,8 @@ static int64_t required_bytes(const leat_can_job *job, leat_can_store_facts of,
     int64_t streams = merged ? job->splits.count : facts->captures;
     int64_t of_captures = streams * facts->ids;
     int64_t intervals = facts->frames < of_captures ? facts->frames : of_captures;
-    int64_t least = larger(before + store, kept + leat_can_naming_bytes(facts->ids));
-    least = larger(least, kept + plan_bytes(job, windows, intervals, facts->ids) +
-                              step_bytes(job, facts->ids));
+    int64_t least = larger(before + store, kept + leat_can_naming_bytes(ids));
+    least = larger(least, kept + plan_bytes(job, windows, intervals, ids) + step_bytes(job, ids));
     least += smaller(least / 4, HEAP_BYTES_MAX) + slack_bytes(least, shares.threads);
     return job->resident + least + least / 16;
 }

@@ -85,8 +85,12 @@ static const char *counterpart(const leat_can_names *names, const char *name) {
     return names->name[0];
 }
 
-static const char *remedy(likeness like, const leat_can_settings *settings) {
+static const char *remedy(likeness like, const leat_can_settings *settings, bool fixed) {
     bool written = settings->identifiers == LEAT_IDS_WRITTEN;
+    if (fixed && like == OTHER_BUS && settings->bus == LEAT_BUS_SEPARATE)
+        return "use --bus merge for both caches to have identifiers without their bus";
+    if (fixed && like == OTHER_DIGITS && written)
+        return "use --identifiers canonical for both caches to have the same digits";
     if (like == OTHER_BUS && settings->bus == LEAT_BUS_SEPARATE)
         return "use --bus merge to have identifiers without their bus";
     if (like == OTHER_DIGITS && written)
@@ -96,8 +100,9 @@ static const char *remedy(likeness like, const leat_can_settings *settings) {
 }
 
 void leat_can_comparable_warn(const leat_can_plan *plan, const leat_can_splits *splits,
-                              const leat_can_names *names, char *warning, size_t warning_bytes) {
-    for (int split = 1; split < splits->count && names->known > 0; split++) {
+                              const leat_can_names *names, bool fixed, char *warning,
+                              size_t warning_bytes) {
+    for (int split = fixed ? 0 : 1; split < splits->count && names->known > 0; split++) {
         const shares found = shares_of(plan, split, names->known);
         size_t used = strlen(warning);
         if (found.frames == 0 || HARDLY * found.known_frames >= found.frames ||
@@ -107,9 +112,10 @@ void leat_can_comparable_warn(const leat_can_plan *plan, const leat_can_splits *
         likeness like = compare(found.largest, names, &example);
         snprintf(warning + used, warning_bytes - used,
                  "%s%.80s: %lld of its %lld identifiers are in the vocabulary, which has \"%s\" "
-                 "where this test has \"%s\"; %s",
+                 "where %s \"%s\"; %s",
                  used > 0 ? "; " : "", splits->name[split], (long long)found.known_ids,
-                 (long long)found.ids, counterpart(names, example), example,
-                 remedy(like, plan->settings));
+                 (long long)found.ids, counterpart(names, example),
+                 split == 0 ? "these logs have" : "this test has", example,
+                 remedy(like, plan->settings, fixed));
     }
 }

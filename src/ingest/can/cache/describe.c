@@ -202,6 +202,10 @@ leat_code leat_can_describe(const leat_can_description *of, leat_can_meta *meta,
     LEAT_TRY(describe_settings(plan, meta, err));
     snprintf(reader, sizeof reader, "%d", LEAT_CAN_READER);
     LEAT_TRY(leat_can_meta_set(meta, "reader", reader, err));
+    if (of->like->digest[0] != 0) {
+        LEAT_TRY(leat_can_meta_set(meta, "like", of->like->digest, err));
+        memcpy(meta->scaler_strategy, of->like->strategy, sizeof meta->scaler_strategy);
+    }
     LEAT_TRY(describe_ids(of->names, &meta->ids, err));
     meta->windows_dropped = plan->windows_dropped;
     for (int64_t i = 0; i < of->splits->inputs.count; i++)

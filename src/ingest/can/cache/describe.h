@@ -11,6 +11,7 @@ typedef struct leat_can_description {
     const leat_can_file *files;
     const leat_can_plan *plan;
     const leat_can_names *names;
+    const leat_can_like *like;
     const char *digest;
     const int64_t *file_bytes; /* of each part */
     const uint64_t *pages_hash;

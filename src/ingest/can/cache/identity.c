@@ -42,6 +42,7 @@ static leat_code settings_text(const leat_can_splits *splits, const leat_can_set
         LEAT_TRY(leat_buf_printf(text, err, "%s %s\n", row->name, value));
     }
     LEAT_TRY(leat_buf_printf(text, err, READER_LINE "%d\n", LEAT_CAN_READER));
+    if (splits->like[0] != 0) LEAT_TRY(leat_buf_printf(text, err, "like %s\n", splits->like));
     LEAT_TRY(metadata_text(splits, text, err));
     return leat_buf_append(text, "", 1, err); /* ends like a text */
 }

@@ -371,8 +371,7 @@ leat_code leat_can_plan_make(leat_can_plan *plan, const leat_can_planned *of, in
                              leat_ticker *ticker, leat_error *err) {
     *plan = (leat_can_plan){.settings = of->settings, .stream_count = of->stream_count};
     planning job = {.plan = plan, .store = of->store, .splits = of->splits, .ticker = ticker};
-    const leat_can_id *ids = NULL;
-    job.id_count = leat_can_store_ids(of->store, &ids);
+    job.id_count = leat_can_store_numbers(of->store);
     leat_code code = LEAT_NEW(&plan->streams, of->stream_count, err);
     if (code == LEAT_OK) {
         memcpy(plan->streams, of->streams, (size_t)of->stream_count * sizeof *of->streams);

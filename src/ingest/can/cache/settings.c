@@ -244,6 +244,14 @@ static const leat_setting option_rows[] = {
              "equal sizes and modification times are not enough"},
     {LEAT_INGEST_TEMP(can),
      .help = "existing folder for temporary data; --resume needs the same one"},
+    {.name = "like",
+     .kind = LEAT_SETTING_PATH,
+     .place = offsetof(can, like),
+     .value = "CACHE",
+     .usually = "its own",
+     .help = "use the vocabulary and the scaler of this cache, for a model that was trained on it: "
+             "other identifiers are unknown; settings that decide identifiers and features must be "
+             "the same"},
     {.name = NULL},
 };
 

@@ -23,7 +23,8 @@ typedef struct leat_can_splits {
     leat_can_source *files;
     int count;                                           /* 1 + tests */
     char name[LEAT_CAN_SPLITS_MAX][LEAT_CAN_NAME_BYTES]; /* "train", "test_..." */
-    bool chosen; /* by options, or by folders train_... and test_... */
+    bool chosen;   /* by options, or by folders train_... and test_... */
+    char like[65]; /* the digest of the cache whose vocabulary and scaler are used; "" */
     /* What files beside the logs say (capture_metadata.h): of each of the inputs, or NULL; and
      * those files. */
     leat_can_injection *injections;

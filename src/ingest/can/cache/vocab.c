@@ -8,6 +8,7 @@
 typedef struct named {
     char name[LEAT_CAN_ID_NAME_BYTES];
     bool known;
+    int64_t like;           /* its index in the cache to be like; -1: it has none */
     bool trained, attacked; /* it is in training, in frames that are not attacks; in attacks only */
     int64_t id;             /* in the store */
 } named;
@@ -84,15 +85,46 @@ static void number(leat_can_names *names, const named *sorted, int64_t count, bo
     }
 }
 
+/* The identifiers of a cache, with the numbers that they have there. */
+static void number_like(leat_can_names *names, const named *sorted, int64_t count,
+                        const leat_can_like *like) {
+    _Static_assert((int)LEAT_CAN_ID_TEXT_BYTES == (int)LEAT_CAN_ID_NAME_BYTES, "the same texts");
+    for (int64_t i = 0; i < like->count; i++)
+        memcpy(names->name[i], like->name[i], sizeof *names->name);
+    for (int64_t i = 0; i < count; i++) {
+        if (sorted[i].like >= 0) names->number[sorted[i].id] = (uint32_t)sorted[i].like;
+    }
+    names->count = like->count;
+}
+
+/* Whether names have their bus: as in the cache to be like, which must not have one bus where these
+ * logs have several. */
+static leat_code choose_bus(const leat_can_id *ids, int64_t count,
+                            const leat_can_settings *settings, const leat_can_like *like, bool *bus,
+                            leat_error *err) {
+    *bus = needs_bus(ids, count, settings);
+    if (like->digest[0] == 0) return LEAT_OK;
+    if (*bus && !like->has_bus)
+        return leat_fail(
+            err, LEAT_ERR_INPUT,
+            "--like: the identifiers of that cache are of one bus, and these logs have "
+            "several, %u and others; use --bus N for the one that the cache is of",
+            ids[0].bus);
+    *bus = like->has_bus;
+    return LEAT_OK;
+}
+
 leat_code leat_can_names_make(leat_can_names *names, const leat_can_store *store,
                               const leat_can_splits *splits, const leat_can_settings *settings,
-                              leat_error *err) {
+                              const leat_can_like *like, leat_error *err) {
     *names = (leat_can_names){0};
     const leat_can_id *ids = NULL;
+    const bool fixed = like->digest[0] != 0;
     int64_t count = leat_can_store_ids(store, &ids);
     named *sorted = NULL;
+    bool bus = false;
+    LEAT_TRY(choose_bus(ids, count, settings, like, &bus, err));
     LEAT_TRY(LEAT_NEW(&sorted, count, err));
-    bool bus = needs_bus(ids, count, settings);
     for (int64_t i = 0; i < count; i++) {
         char number_text[8] = "";
         if (bus) snprintf(number_text, sizeof number_text, "%u:", ids[i].bus);
@@ -102,13 +134,16 @@ leat_code leat_can_names_make(leat_can_names *names, const leat_can_store *store
         sorted[i].id = i;
         if (used) look_in_training(store, splits, &sorted[i]);
         sorted[i].known = used && is_known(&sorted[i], settings->vocab);
+        sorted[i].like = leat_can_like_find(like, sorted[i].name);
+        if (fixed) sorted[i].known = sorted[i].like >= 0;
     }
     qsort(sorted, (size_t)count, sizeof *sorted, compare);
     count_training(names, sorted, count);
-    leat_code code = LEAT_NEW(&names->name, count, err);
+    leat_code code = LEAT_NEW(&names->name, count + like->count, err);
     if (code == LEAT_OK) code = LEAT_NEW(&names->number, count, err);
     if (code == LEAT_OK) {
-        number(names, sorted, count, true);
+        if (fixed) number_like(names, sorted, count, like);
+        else number(names, sorted, count, true);
         names->known = names->count;
         number(names, sorted, count, false);
     }

@@ -5,6 +5,7 @@
 #ifndef LEAT_INGEST_CAN_CACHE_VOCAB_H
 #define LEAT_INGEST_CAN_CACHE_VOCAB_H
 
+#include "ingest/can/cache/like.h"
 #include "ingest/can/cache/splits.h"
 #include "ingest/can/store/store.h"
 
@@ -18,10 +19,13 @@ typedef struct leat_can_names {
     int64_t trained, attacked; /* of training: in frames that are not attacks; in attacks only */
 } leat_can_names;
 
-/* Of all identifiers in the store; those of other buses than --bus are unknown. */
+/* Of all identifiers in the store; those of other buses than --bus are unknown. With a cache to be
+ * like, the known ones are those of that cache, whether or not they are in the store.
+ * LEAT_ERR_INPUT: its names lack the buses that these logs have. */
 LEAT_MUST_CHECK leat_code leat_can_names_make(leat_can_names *names, const leat_can_store *store,
                                               const leat_can_splits *splits,
-                                              const leat_can_settings *settings, leat_error *err);
+                                              const leat_can_settings *settings,
+                                              const leat_can_like *like, leat_error *err);
 /* Bytes that they take, and while they are built. */
 int64_t leat_can_names_bytes(int64_t ids);
 int64_t leat_can_naming_bytes(int64_t ids);

@@ -456,7 +456,8 @@ leat_code leat_can_write_part(leat_can_write *job, int part, const char *path, c
         .job = job,
         .plan = job->plan,
         .part = part,
-        .moments = part == 0 && (kind == LEAT_SCALER_Z_BENIGN || kind == LEAT_SCALER_Z_ALL),
+        .moments = part == 0 && job->like->digest[0] == 0 &&
+                   (kind == LEAT_SCALER_Z_BENIGN || kind == LEAT_SCALER_Z_ALL),
     };
     leat_code code = write_part(&state, path, pages, err);
     leat_file_close(state.file);
@@ -544,6 +545,10 @@ static leat_code scale_by_ranks(leat_can_write *write, leat_can_scaler_values *s
 leat_code leat_can_write_scaler(leat_can_write *write, leat_can_scaler_values *scaler,
                                 leat_error *err) {
     leat_can_scaler kind = write->plan->settings->scaler;
+    if (write->like->digest[0] != 0) {
+        *scaler = write->like->scaler;
+        return LEAT_OK;
+    }
     if (kind == LEAT_SCALER_ROBUST_BENIGN) return scale_by_ranks(write, scaler, err);
     if (kind == LEAT_SCALER_Z_BENIGN && write->plan->scale_all) kind = LEAT_SCALER_Z_ALL;
     leat_can_scaler_from_moments(scaler, kind, &write->moments);

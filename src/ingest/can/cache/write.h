@@ -3,13 +3,15 @@
 #define LEAT_INGEST_CAN_CACHE_WRITE_H
 
 #include "base/pool.h"
+#include "ingest/can/cache/like.h"
 #include "ingest/can/cache/plan.h"
 #include "ingest/can/cache/scaler.h"
 
 typedef struct leat_can_write {
     const leat_can_plan *plan;
     const leat_can_store *store;
-    uint32_t vocab_count; /* each identifier before this one is known */
+    const leat_can_like *like; /* the scaler is that of this cache, if it has a digest */
+    uint32_t vocab_count;      /* each identifier before this one is known */
     leat_pool *pool;
     int threads, rank_threads; /* of the pool: for graphs; for medians and quartiles */
     leat_ticker *ticker;

@@ -32,6 +32,7 @@ void leat_can_store_clear_order(leat_can_store *store) {
         spill->number = NULL;
     }
     LEAT_CAN_ROOM_FREE(store, store->number, store->id_count);
+    store->number_count = 0;
     store->number = NULL;
     for (int i = 0; i < store->ordered_count; i++) leat_file_close(store->ordered[i].file);
     LEAT_CAN_ROOM_FREE(store, store->ordered, store->ordered_count);
@@ -257,6 +258,9 @@ static leat_code name_ids(leat_can_store *store, const uint32_t *id_number, leat
     if (store->id_count > 0) {
         memcpy(store->number, id_number, (size_t)store->id_count * sizeof *id_number);
     }
+    for (int64_t i = 0; i < store->id_count; i++) {
+        if (id_number[i] >= store->number_count) store->number_count = (int64_t)id_number[i] + 1;
+    }
     for (int i = 0; i < store->spill_count; i++) {
         leat_can_spill *spill = &store->spills[i];
         LEAT_TRY(LEAT_CAN_ROOM_NEW(store, &spill->number, spill->id_count, err));
@@ -302,6 +306,8 @@ leat_code leat_can_store_order(leat_can_store *store, const int32_t *streams, in
     if (code != LEAT_OK) leat_can_store_clear_order(store);
     return code;
 }
+
+int64_t leat_can_store_numbers(const leat_can_store *store) { return store->number_count; }
 
 int64_t leat_can_store_frames(const leat_can_store *store, int32_t stream) {
     LEAT_ASSERT(stream >= 0 && stream < store->stream_count);

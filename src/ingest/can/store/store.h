@@ -117,6 +117,8 @@ void leat_can_store_keep(leat_can_store *store);
 LEAT_MUST_CHECK leat_code leat_can_store_order(leat_can_store *store, const int32_t *streams,
                                                int32_t stream_count, const uint32_t *id_number,
                                                int threads, leat_error *err);
+/* Above each of the order's numbers; 0 without frames. */
+int64_t leat_can_store_numbers(const leat_can_store *store);
 /* Whether memory_bytes was too low for anything. */
 bool leat_can_store_is_short(const leat_can_store *store);
 /* What decides how much memory logs take, for all lines given to the store; if not all of them are

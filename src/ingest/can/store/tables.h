@@ -183,7 +183,8 @@ struct leat_can_store {
     uint64_t *met; /* identifier << 32 | file, or the file's attack frames, ascending */
     int64_t met_count;
 
-    uint32_t *number; /* numbers of identifiers, while there is an order */
+    uint32_t *number;     /* numbers of identifiers, while there is an order */
+    int64_t number_count; /* above all of them */
     leat_can_spill *ordered;
     int ordered_count;
     leat_can_segment *segments;

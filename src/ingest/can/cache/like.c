@@ -1,0 +1,124 @@
+/* Vocabulary and scaler of an existing cache: see like.h. */
+#include "ingest/can/cache/like.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "ingest/can/cache/settings.h"
+
+/* ---- settings that have to be the same ------------------------------------------------------- */
+
+/* The size of windows is that of counts and degrees in them. */
+static const char *const decisive[] = {"window",     "identifiers", "edge-step",
+                                       "self-loops", "vocab",       "scaler"};
+enum { DECISIVE = sizeof decisive / sizeof *decisive };
+
+static void add_option(char *text, size_t text_bytes, const char *name, const char *value) {
+    const size_t used = strlen(text);
+    snprintf(text + used, text_bytes - used, "%s--%s %.40s", used > 0 ? " " : "", name, value);
+}
+
+static bool is_merge(const char *bus) { return strcmp(bus, "merge") == 0; }
+
+/* Buses are one sequence of frames in both, or in neither. */
+static leat_code check_settings(const leat_can_meta *meta, const leat_can_ingest_options *options,
+                                leat_error *err) {
+    const leat_setting_table *table = leat_can_settings_table();
+    char use[400] = "", bytes[LEAT_SETTING_BYTES];
+    for (int i = 0; i < DECISIVE + 1; i++) {
+        const char *name = i < DECISIVE ? decisive[i] : "bus";
+        const char *was = leat_can_meta_get(meta, name);
+        const char *is = leat_settings_get(table, &options->settings, name, bytes);
+        if (was == NULL)
+            return leat_fail(err, LEAT_ERR_UNSUPPORTED,
+                             "--like: \"%s\" does not say with which --%s it was made; ingest its "
+                             "logs again",
+                             options->like, name);
+        const bool same = i < DECISIVE ? strcmp(was, is) == 0 : is_merge(was) == is_merge(is);
+        if (!same) add_option(use, sizeof use, name, was);
+    }
+    if (use[0] == 0) return LEAT_OK;
+    return leat_fail(err, LEAT_ERR_OPTION,
+                     "--like: the identifiers and features of \"%s\" were made with other "
+                     "settings; use %s, or ingest its logs again with these",
+                     options->like, use);
+}
+
+/* ---- the cache ------------------------------------------------------------------------------- */
+
+/* "1:0F5": all names are so, or none, since canonical ones have no colon. */
+static bool has_bus(const leat_can_ids *ids) {
+    for (int64_t i = 0; i < ids->count; i++) {
+        const size_t digits = strspn(ids->text[i], "0123456789");
+        if (digits == 0 || ids->text[i][digits] != ':') return false;
+    }
+    return ids->count > 0;
+}
+
+static leat_code take(leat_can_like *like, const leat_can_meta *meta, leat_error *err) {
+    const char *bus = leat_can_meta_get(meta, "bus");
+    LEAT_TRY(LEAT_NEW(&like->name, meta->ids.known, err));
+    for (int64_t i = 0; i < meta->ids.known; i++)
+        memcpy(like->name[i], meta->ids.text[i], sizeof *like->name);
+    like->count = meta->ids.known;
+    like->has_bus = strcmp(bus, "separate") == 0 && has_bus(&meta->ids);
+    memcpy(like->digest, meta->digest, sizeof like->digest);
+    memcpy(like->strategy, meta->scaler_strategy, sizeof like->strategy);
+    like->scaler = meta->scaler;
+    return LEAT_OK;
+}
+
+/* A folder that is no cache may hold some, or be another output. */
+static leat_code check_kind(const char *path, leat_error *err) {
+    leat_output found;
+    LEAT_TRY(leat_output_look(path, &found, err));
+    const bool can = found.kind == LEAT_OUTPUT_CAN;
+    if (can && found.itself) return LEAT_OK;
+    if (can)
+        return leat_fail(err, LEAT_ERR_NOT_FOUND,
+                         "--like: \"%s\" holds caches; give the path of one of them, "
+                         "%s/NAME-DIGEST",
+                         path, path);
+    if (found.kind != LEAT_OUTPUT_NONE)
+        return leat_fail(err, LEAT_ERR_NOT_FOUND,
+                         "--like: \"%s\" is an output of `%s`, not a cache of `leat ingest can`",
+                         path, leat_output_command(found.kind));
+    return leat_fail(err, LEAT_ERR_NOT_FOUND,
+                     "--like: \"%s\" is not a cache of `leat ingest can`; give the path of one",
+                     path);
+}
+
+leat_code leat_can_like_load(leat_can_like *like, const leat_can_ingest_options *options,
+                             leat_error *err) {
+    leat_can_meta *meta = NULL;
+    *like = (leat_can_like){0};
+    if (options->like == NULL) return LEAT_OK;
+    LEAT_TRY(check_kind(options->like, err));
+    LEAT_TRY(LEAT_NEW(&meta, 1, err));
+    leat_code code = leat_can_meta_load(meta, options->like, false, err);
+    if (code != LEAT_OK) {
+        leat_free(meta);
+        return leat_error_context(err, code, "--like");
+    }
+    code = check_settings(meta, options, err);
+    if (code == LEAT_OK) code = take(like, meta, err);
+    leat_can_meta_free(meta);
+    leat_free(meta);
+    if (code != LEAT_OK) leat_can_like_free(like);
+    return code;
+}
+
+static int compare_names(const void *a, const void *b) { return strcmp(a, b); }
+
+int64_t leat_can_like_find(const leat_can_like *like, const char *name) {
+    const char(*found)[LEAT_CAN_ID_TEXT_BYTES] = NULL;
+    if (like->count > 0)
+        found = bsearch(name, like->name, (size_t)like->count, sizeof *like->name, compare_names);
+    return found == NULL ? -1 : found - (const char(*)[LEAT_CAN_ID_TEXT_BYTES])like->name;
+}
+
+void leat_can_like_free(leat_can_like *like) {
+    leat_free(like->name);
+    *like = (leat_can_like){0};
+}
