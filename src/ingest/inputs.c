@@ -359,7 +359,8 @@ static leat_code detect_probes(leat_input *input, const uint8_t *magic, int64_t 
         return LEAT_OK;
     }
     if (size >= 4 && memcmp(magic, "PARE", 4) == 0) {
-        return leat_fail(err, LEAT_ERR_UNSUPPORTED, "\"%s\" is an encrypted Parquet file",
+        return leat_fail(err, LEAT_ERR_UNSUPPORTED,
+                         "\"%s\" is an encrypted Parquet file; write it again without encryption",
                          input->path);
     }
     const bool empty = input->facts.size_bytes == 0;

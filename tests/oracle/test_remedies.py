@@ -3,6 +3,7 @@ the file that it is printed for, and its result can be ingested.
 
 Runs the command named by LEAT (default: build/leat).
 """
+import base64
 import json
 import os
 import re
@@ -14,6 +15,9 @@ import unittest
 
 try:
     import duckdb  # noqa: F401  pylint: disable=unused-import
+    import pyarrow
+    import pyarrow.parquet
+    from pyarrow.parquet import encryption
 except ImportError as error:
     print(f"skipped: {error} (scripts/python-env.sh makes the environment)")
     sys.exit(77)
@@ -29,6 +33,27 @@ import duckdb, sys
 assert sys.argv[1] == "-c"
 duckdb.execute(sys.argv[2])
 """
+
+
+class Keys(encryption.KmsClient):
+    """Keys that are not secret."""
+    def __init__(self, _):
+        super().__init__()
+
+    def wrap_key(self, key_bytes, _):
+        return base64.b64encode(key_bytes)
+
+    def unwrap_key(self, wrapped_key, _):
+        return base64.b64decode(wrapped_key)
+
+
+def write_encrypted(path, columns, **options):
+    factory = encryption.CryptoFactory(Keys)
+    keys = factory.file_encryption_properties(
+        encryption.KmsConnectionConfig(),
+        encryption.EncryptionConfiguration(footer_key="f", **options))
+    with pyarrow.parquet.ParquetWriter(path, columns.schema, encryption_properties=keys) as file:
+        file.write_table(columns)
 
 
 @unittest.skipUnless(shutil.which("jq"), "jq is not installed")
@@ -98,6 +123,33 @@ class Remedies(unittest.TestCase):
                 self.ingest("rows.ndjson")
                 with open(self.at("data", "manifest.json"), encoding="utf-8") as file:
                     self.assertEqual(file.read(), want)
+
+    def test_encrypted_columns(self):
+        """Of columns that leat does not read, by the rows of the others."""
+        columns = pyarrow.table({
+            "event_time": [T0 + i for i in range(9)], "src_addr": ["192.0.2.1"] * 9,
+            "dst_addr": ["198.51.100.1"] * 9, "it's rtt": [i + 0.5 for i in range(9)],
+            "note": ["private"] * 9, "list": [[i, i] for i in range(9)]})
+        mapped = ("--column", "rtt=it's rtt", "--train-ratio", "1")
+        for name in NAMES[1:3]:
+            write_encrypted(self.at(name + ".parquet"), columns, plaintext_footer=True,
+                            column_keys={"c": ["note", "list.list.element"]})
+            said = self.ingest(name + ".parquet", *mapped, status=1)
+            self.assertIn('has encrypted columns: "note", "list"; DuckDB then reads no', said)
+            self.run_line(re.search(r"PyArrow: (python3 .*)$", said)[1].replace(
+                "python3", sys.executable, 1))
+            self.assertEqual(self.ingest("decrypted.parquet", *mapped)["measurements"], 9)
+        os.mkdir(self.at("many"))
+        for i in range(3):  # one file of several
+            pyarrow.parquet.write_table(columns, self.at("many", f"{i}.parquet"))
+        write_encrypted(self.at("many", "1.parquet"), columns, plaintext_footer=True,
+                        column_keys={"c": ["note", "it's rtt"]})
+        self.assertRegex(self.ingest("many", *mapped, status=1),
+                         'many/1.parquet" has encrypted columns: "it\'s rtt", "note"; '
+                         "write it again without encryption, with their keys$")
+        write_encrypted(self.at("all.parquet"), columns, column_keys={"c": ["note"]})
+        self.assertIn("is an encrypted Parquet file; write it again without encryption",
+                      self.ingest("all.parquet", *mapped, status=1))
 
     def test_an_empty_split(self):
         """--train-ratio 1, which the warning names, makes a data set with batches."""

@@ -113,8 +113,8 @@ LEAT_MUST_CHECK leat_code leat_parquet_chunk_walk(leat_file *file, const leat_pa
                                                   int64_t *bytes, leat_error *err);
 
 /*
- * Thrift's compact protocol, as far as page headers and elements of a schema use it: structs whose
- * fields have a number (as a step from the previous one) and a type; no lists, sets or maps.
+ * Thrift's compact protocol, as far as Parquet uses it: structs whose fields have a number (as a
+ * step from the previous one) and a type, and lists; no sets or maps.
  */
 typedef struct leat_thrift {
     const uint8_t *bytes;
@@ -137,6 +137,8 @@ uint64_t leat_thrift_varint(leat_thrift *in);
 int64_t leat_thrift_integer(leat_thrift *in);
 /* The number of the next field and its type; type 0 at the end of the struct. */
 int leat_thrift_field(leat_thrift *in, int64_t *number);
+/* The head of a list: how many elements follow, at most the bytes that are left, and their type. */
+int64_t leat_thrift_list(leat_thrift *in, int *type);
 /* A value of a type; `depth` is 0 outside of structs. */
 void leat_thrift_skip(leat_thrift *in, int type, int depth);
 
@@ -158,6 +160,12 @@ LEAT_MUST_CHECK leat_code leat_parquet_plain_make(leat_parquet_plain *plain, int
                                                   const leat_source_options *options,
                                                   bool with_data, leat_error *err);
 void leat_parquet_plain_remove(leat_parquet_plain *plain);
+
+/* LEAT_ERR_UNSUPPORTED if the file uses encryption behind a plain footer: names the columns, and
+ * what to do. LEAT_OK if not, or if its footer cannot be parsed. */
+LEAT_MUST_CHECK leat_code leat_parquet_refuse_encrypted(const leat_input *input,
+                                                        const leat_source_options *options,
+                                                        leat_error *err);
 
 /* The kind of a DuckDB failure. */
 LEAT_MUST_CHECK leat_code leat_parquet_context(leat_error *err, leat_code code, const char *path);

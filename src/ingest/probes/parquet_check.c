@@ -280,12 +280,14 @@ static leat_code look_at_groups(look *self, leat_error *err) {
 
 /* ---- rows of the file ---- */
 
-/* Columns: path, number of rows according to the footer. */
+/* Columns: path, number of rows according to the footer, whether the file uses encryption. */
 static leat_code take_rows(void *context, const leat_duckdb_value *values, leat_error *err) {
     look *self = context;
     LEAT_TRY(find_input(self, &values[0], err));
     leat_parquet_facts *facts = &self->inputs[self->current]->parquet;
     facts->rows = values[1].number;
+    if (values[2].number != 0)
+        LEAT_TRY(leat_parquet_refuse_encrypted(self->inputs[self->current], self->options, err));
     if (facts->rows == self->rows_in_groups[self->current]) return LEAT_OK;
     return leat_fail(
         err, LEAT_ERR_CORRUPT,
@@ -297,10 +299,12 @@ static leat_code take_rows(void *context, const leat_duckdb_value *values, leat_
 static leat_code check_rows(look *self, leat_error *err) {
     leat_buf sql = {0};
     leat_code code =
-        leat_buf_printf(&sql, err, "SELECT file_name, num_rows FROM parquet_file_metadata");
+        leat_buf_printf(&sql, err,
+                        "SELECT file_name, num_rows, CAST(encryption_algorithm IS NOT NULL AS "
+                        "BIGINT) FROM parquet_file_metadata");
     if (code == LEAT_OK) code = add_list(&sql, self, err);
     if (code == LEAT_OK) code = leat_buf_printf(&sql, err, " ORDER BY file_name");
-    if (code == LEAT_OK) code = run_look(self, &sql, "ti", take_rows, err);
+    if (code == LEAT_OK) code = run_look(self, &sql, "tii", take_rows, err);
     leat_buf_free(&sql);
     return code;
 }
@@ -314,7 +318,8 @@ static leat_code check_ends(leat_input *input, leat_file *file, leat_error *err)
     LEAT_TRY(leat_file_size(file, &size, err));
     if (size >= 12) LEAT_TRY(leat_file_pread(file, tail, 8, size - 8, err));
     if (memcmp(tail + 4, "PARE", 4) == 0) {
-        return leat_fail(err, LEAT_ERR_UNSUPPORTED, "\"%s\" is an encrypted Parquet file",
+        return leat_fail(err, LEAT_ERR_UNSUPPORTED,
+                         "\"%s\" is an encrypted Parquet file; write it again without encryption",
                          input->path);
     }
     if (memcmp(tail + 4, "PAR1", 4) != 0) {
@@ -425,6 +430,7 @@ static leat_code look_at_batch(look *self, const leat_parquet_facts **before, le
         leat_code result = look_alone(self, input, &first, &own);
         if (result != LEAT_OK) {
             bool found = own.message[0] == '"'; /* leat's own messages begin with the file */
+            if (!found) LEAT_TRY(leat_parquet_refuse_encrypted(input, self->options, err));
             if (!found && result == LEAT_ERR_CORRUPT && self->options->temp_dir != NULL) {
                 leat_error other = {0};
                 leat_code again = look_at_plain(self, input, &other);

@@ -64,6 +64,14 @@ int leat_thrift_field(leat_thrift *in, int64_t *number) {
     return head & 15;
 }
 
+int64_t leat_thrift_list(leat_thrift *in, int *type) {
+    const uint8_t head = next_byte(in);
+    const uint64_t count = head >> 4 == 15 ? leat_thrift_varint(in) : (uint64_t)(head >> 4);
+    *type = head & 15;
+    if (count > (uint64_t)(in->size - in->at)) in->failed = true; /* each has a byte at least */
+    return in->failed ? 0 : (int64_t)count;
+}
+
 void leat_thrift_skip(leat_thrift *in, int type, int depth) {
     switch (type) {
     case LEAT_THRIFT_TRUE:
@@ -74,6 +82,16 @@ void leat_thrift_skip(leat_thrift *in, int type, int depth) {
     case LEAT_THRIFT_I64: leat_thrift_varint(in); return;
     case LEAT_THRIFT_DOUBLE: skip_bytes(in, 8); return;
     case LEAT_THRIFT_TEXT: skip_bytes(in, leat_thrift_varint(in)); return;
+    case LEAT_THRIFT_LIST: {
+        int inner = 0;
+        const int64_t count = leat_thrift_list(in, &inner);
+        if (depth == DEPTH_MAX) in->failed = true;
+        for (int64_t i = 0; i < count && !in->failed; i++) {
+            const bool truth = inner == LEAT_THRIFT_TRUE || inner == LEAT_THRIFT_FALSE;
+            leat_thrift_skip(in, truth ? LEAT_THRIFT_BYTE : inner, depth + 1);
+        }
+        return;
+    }
     case LEAT_THRIFT_STRUCT: {
         int64_t number = 0;
         int inner, fields = 0;
