@@ -1,4 +1,4 @@
-"""The declarations of C headers: structs, enums, typedefs, functions and constants.
+"""The declarations of C headers: structs, unions, enums, typedefs, functions and constants.
 
 Reads the C that include/leat/*.h is written in, preprocessor included, with the standard library
 alone. What is not understood is a Problem that names header and line: nothing is left out.
@@ -191,8 +191,10 @@ class Type:
 
 @dataclasses.dataclass
 class Struct:
+    """Or a union."""
     where: str
     c_name: str  # "leat_run_facts"; without a name, "leat_summary_ingest.reasons[0]"
+    union: bool = False
     members: list | None = None  # (name, type, where); None: a handle
 
 
@@ -362,9 +364,9 @@ class Declarations:
                 storage.add(self.take())
             elif text == "const":
                 const = bool(self.take())
-            elif text in ("struct", "enum"):
-                found = self.struct() if text == "struct" else self.enum()
-            elif text in ("union", "volatile", "_Atomic", "_Complex"):
+            elif text in ("struct", "union", "enum"):
+                found = self.enum() if text == "enum" else self.struct()
+            elif text in ("volatile", "_Atomic", "_Complex"):
                 raise Problem(self.where, f"{text!r} is not understood")
             elif text in WORDS:
                 words.append(self.take())
@@ -432,13 +434,13 @@ class Declarations:
 
     def struct(self):
         where = self.where
-        self.take("struct")
-        name = self.name() if self.peek() != "{" else f"(struct at {where})"
-        struct = self.structs.setdefault(name, Struct(where, name))
+        word = self.take("struct", "union")
+        name = self.name() if self.peek() != "{" else f"({word} at {where})"
+        struct = self.structs.setdefault(name, Struct(where, name, word == "union"))
         if not self.skip("{"):
             return name
         if struct.members is not None:
-            raise Problem(where, f"struct {name!r} is declared twice")
+            raise Problem(where, f"{word} {name!r} is declared twice")
         members = []
         while not self.skip("}"):
             self.members(name, members)
@@ -458,7 +460,7 @@ class Declarations:
                 raise Problem(place, f"the bit-field {name!r} is not understood")
             if kind.kind == "array" and not kind.count:
                 raise Problem(place, f"the array {name!r} has no size")
-            if base.name.startswith("(struct"):  # it is named after its place
+            if base.name.startswith(("(struct", "(union")):  # it is named after its place
                 inner, each = f"{owner}.{name}", kind
                 while each.kind == "array":
                     inner, each = inner + "[0]", each.of

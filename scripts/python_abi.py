@@ -294,7 +294,8 @@ class Writer:
             if text == "c.c_char_p" and sizes & {f"{each}_size", f"{each}_bytes"}:
                 text = "c.c_void_p"
             members.append(f'("{each}", {text})')
-        return (f'class {python_name(name)}(c.Structure):\n    """{struct.c_name}"""\n' +
+        kind = "Union" if struct.union else "Structure"
+        return (f'class {python_name(name)}(c.{kind}):\n    """{struct.c_name}"""\n' +
                 "    _fields_ = [\n" + wrapped("        ", members, ",", 8) + "\n    ]\n")
 
     def prototype(self, name):

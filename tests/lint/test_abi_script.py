@@ -59,6 +59,8 @@ typedef struct leat_whole {
     leat_code (*parse)(const char *text, void *member, leat_error *err);
     leat_tell_fn tell;
     leat_box *box;
+    union leat_any { int64_t number; double real; char text[12]; } any;
+    union { float x; void *y; } either;
     const leat_tally *tallies;
     unsigned long long last;
 } leat_whole;
@@ -144,10 +146,15 @@ class Shapes(unittest.TestCase):
             ctypes.c_int, ctypes.c_char_p, ctypes.c_void_p, ctypes.POINTER(self.names["Error"])))
         self.assertEqual(whole.pop("tell"), ctypes.CFUNCTYPE(
             ctypes.c_bool, ctypes.c_void_p, ctypes.POINTER(tally), ctypes.c_char_p))
+        self.assertTrue(issubclass(whole.pop("any"), ctypes.Union))
+        self.assertEqual(self.names["Any"].text.offset, 0)
+        self.assertEqual(ctypes.sizeof(self.names["Any"]), 16)
+        self.assertEqual(self.names["WholeEither"].__doc__, "leat_whole.either")
         self.assertEqual(whole, {
             "text": ctypes.c_char_p, "raw": ctypes.c_void_p, "raw_size": ctypes.c_int32,
             "way": ctypes.c_int, "one": inner, "parts": parts * 12, "box": ctypes.c_void_p,
-            "tallies": ctypes.POINTER(tally), "last": ctypes.c_ulonglong})
+            "either": self.names["WholeEither"], "tallies": ctypes.POINTER(tally),
+            "last": ctypes.c_ulonglong})
         self.assertEqual(tally._fields_, [("count", ctypes.c_int64), ("places", ctypes.c_void_p)])
         self.assertEqual(self.names["Error"].message.size, 512)
 
@@ -174,7 +181,7 @@ REFUSED = [
     ("\n#pragma pack(1)", "", "base.h:21: #pragma is not understood"),
     ("#if LEAT_BIG > 2\n#endif", "", "base.h:20: #if is not understood"),
     ("typedef struct leat_a {\n    int b : 3;\n} leat_a;", "", "base.h:21: the bit-field 'b'"),
-    ("typedef union leat_a { int b; } leat_a;", "", "base.h:20: 'union' is not understood"),
+    ("typedef volatile int leat_a;", "", "base.h:20: 'volatile' is not understood"),
     ("typedef struct leat_a { int b; } __attribute__((packed)) leat_a;", "", "base.h:20: packed"),
     ("typedef struct leat_a { int b[]; } leat_a;", "", "base.h:20: the array 'b' has no size"),
     ("typedef struct leat_a { int b; } leat_b;", "", "base.h:20: 'leat_a' has a second name"),

@@ -55,8 +55,9 @@ class Abi(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         cls.abi, cls.headers = read_abi(), headers()
+        records = ctypes.Structure, ctypes.Union
         cls.structs = {kind.__doc__: kind for kind in vars(cls.abi).values()
-                       if isinstance(kind, type) and issubclass(kind, ctypes.Structure)}
+                       if isinstance(kind, type) and issubclass(kind, records)}
 
     def compare(self, wanted):
         """wanted: C expression -> the number that _abi.py has."""
@@ -82,7 +83,7 @@ class Abi(unittest.TestCase):
     def test_every_field_is_there(self):
         for name, struct in self.structs.items():
             text = "".join(self.headers.values())
-            body = re.search(r"struct " + name + r" \{([^}]*)\}", text).group(1)
+            body = re.search(r"(?:struct|union) " + name + r" \{([^}]*)\}", text).group(1)
             fields = re.findall(r"(\w+)\s*(?:\[[^\]]*\])*\s*[,;]", body)
             self.assertEqual(fields, [field for field, _ in struct._fields_], name)
 
