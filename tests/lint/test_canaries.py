@@ -358,6 +358,8 @@ class Formatters(unittest.TestCase):
                     write(root, path, CLEAN[path])
                 # a copy of lint, so that the formatter in .deps of this tree is not found
                 script = shutil.copy(LINT, os.path.join(root, "scripts"))
+                for name in ("lint_symbols.py", "lint_tree.py"):
+                    shutil.copy(os.path.join(HOME, "scripts", name), os.path.join(root, "scripts"))
                 tools = os.path.join(root, "tools")
                 os.mkdir(tools)
                 os.symlink(shutil.which("git"), os.path.join(tools, "git"))
