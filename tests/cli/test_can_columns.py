@@ -58,9 +58,14 @@ class Labels(Columns):
             log = self.table(header, lambda i: f"{int(i < 40)},{int(i >= 360)}")
             said, _ = self.warning(log)
             self.assertEqual(self.warning(log, *self.advised(said)), ("", 20), header)
-        log = self.table("the label,B", lambda i: f"{int(i < 40)},{int(i >= 360)}")
+        log = self.table("the label,B,my attack",
+                         lambda i: f"{int(i < 40)},{i % 2},{int(i >= 360)}")
         said, attacks = self.warning(log, "--column", "label=the label")
-        self.assertIn("use --column 'label=the label+B' to read it", said)
+        self.assertNotIn('"B"', said)  # it is no label by its name
+        self.assertEqual((attacks, self.warning(log, *self.advised(said))), (10, ("", 20)))
+        log = self.table("the label,DoS", lambda i: f"{int(i < 40)},{int(i >= 360)}")
+        said, attacks = self.warning(log, "--column", "label=the label")
+        self.assertIn("use --column 'label=the label+DoS' to read it", said)
         self.assertEqual((attacks, self.warning(log, *self.advised(said))), (10, ("", 20)))
 
     def test_more_than_a_line_holds(self):

@@ -108,6 +108,22 @@ class Identifiers(Case):
                 self.assertLessEqual({f"{int(str(value), base):03X}" for value in IDS},
                                      self.vocabulary())
 
+    def test_text_of_hcrl(self):
+        """Identifiers that are not filled up with zeros may be decimal."""
+        def save(write, ids):
+            with open(self.path("x.txt"), "w", encoding="ascii") as file:
+                for i in range(600):
+                    file.write(f"Timestamp: {i * 0.001:.6f}        ID: {write(ids[i % len(ids)])}"
+                               f"    000    DLC: 2    0a {i % 256:02x}\n")
+            return self.path("x.txt")
+
+        said = "identifiers are read as hexadecimal, but all of them could be decimal; if they " \
+               "are, write them as hexadecimal numbers"
+        self.assertIn(said, self.run_can(save(str, [64, 310, 799])).stderr)
+        for write, ids in (("{:04x}".format, [64, 310, 799]), (str, [64, 3100, 799]),
+                           ("{:04d}".format, [64, 310, 799]), ("{:x}".format, [64, 0x1AB])):
+            self.assertNotIn(said, self.run_can(save(write, ids), "--replace").stderr)
+
     def test_what_shows_it(self):
         """In any file of the data set."""
         log = self.log()

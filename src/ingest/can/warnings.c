@@ -43,8 +43,9 @@ static void add_files(notes *to, int64_t first, int64_t count) {
 }
 
 /* Identifiers that could be decimal, where they are read as hexadecimal: their column says so, or
- * all digits are decimal, and their column has a name that is also that of decimal ones, and none
- * begins with 0, or some are too large for 11 bits only as hexadecimal numbers. */
+ * all digits are decimal, and their column has a name that is also that of decimal ones (HCRL's
+ * text calls it ID, and fills hexadecimal ones up with zeros), and none begins with 0, or some are
+ * too large for 11 bits only as hexadecimal numbers. */
 static bool may_be_decimal(const leat_can_file *file) {
     bool hex = leat_can_formats[file->format].is_hex;
     bool decided = (file->ids & (LEAT_CAN_IDS_LETTERS | LEAT_CAN_IDS_DECIDED)) != 0;
@@ -52,7 +53,8 @@ static bool may_be_decimal(const leat_can_file *file) {
     if ((file->ids & LEAT_CAN_IDS_NAMED_DEC) != 0) return true;
     bool shown =
         (file->marks & LEAT_CAN_MARK_PADDED) != 0 || (file->ids & LEAT_CAN_IDS_PREFIXED) != 0;
-    bool named = file->id_may_be_decimal && !shown;
+    bool text = file->format == LEAT_CAN_HCRL_TEXT && (file->ids & LEAT_CAN_IDS_BEYOND) == 0;
+    bool named = (file->id_may_be_decimal || text) && !shown;
     return named || (file->ids & (LEAT_CAN_IDS_LONG | LEAT_CAN_IDS_BEYOND)) == LEAT_CAN_IDS_LONG;
 }
 

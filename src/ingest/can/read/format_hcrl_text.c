@@ -17,6 +17,7 @@ static leat_can_reject parse(const leat_can_layout *layout, const leat_can_line_
     if (flags.size_bytes != 3 || !read_count(flags, 111, &kind)) return LEAT_CAN_REJECT_LINE;
     if (!read_time(time, 0, &line->time)) return LEAT_CAN_REJECT_TIME;
     if (!leat_can_take_id(id, false, options, line)) return LEAT_CAN_REJECT_ID;
+    note_padded(id, line);
     if (kind >= 100) return LEAT_CAN_REJECT_REMOTE;
     line->bus = 0;
     line->attack = false;

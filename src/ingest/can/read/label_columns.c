@@ -3,8 +3,8 @@
  * whatever their names, if all of their values are 0 and 1, and both occur. Attacks may begin late,
  * so the whole file decides; so do words that name attacks. In a log with labels, only columns
  * whose names say so are watched, for such words: they count if no frame of the log is labelled as
- * one. But if --column has chosen the label, others may be as good, as where each attack has a
- * column; of such columns, those of attacks that the log does not have are 0 only.
+ * one. But if --column has chosen the label, others that are named for labels or attacks may be as
+ * good, as where each attack has a column; those of attacks that the log does not have are 0 only.
  *
  * A column Type, or of a name like that of a mark or a bus, may be one as well. It is named as
  * unused, as if the first lines had both of its values.
@@ -180,11 +180,12 @@ static bool is_to_watch(const leat_can_layout *layout, const leat_text *names, i
         names != NULL && (leat_can_may_be_mark(names[column]) || leat_can_is_vague(names[column]));
     bool none = names != NULL && leat_can_says_no_label(names[column]);
     bool type = names != NULL && leat_can_is_attack_type(names[column]);
-    bool any = layout->label_chosen || (!layout->labelled && layout->label_like.names[0] == 0);
+    bool any = (layout->label_chosen && names == NULL) ||
+               (!layout->labelled && layout->label_like.names[0] == 0);
     *mark = vague && !named;
     if (named) return true;
     return (seen & LEAT_CAN_SEEN_OTHER) == 0 &&
-           (*mark || (!none && (any || (type && !layout->labelled))));
+           (*mark || (!none && (any || (type && (layout->label_chosen || !layout->labelled)))));
 }
 
 void leat_can_watch_columns(const leat_text *lines, int count, const leat_text *names,
