@@ -126,8 +126,7 @@ class Meaning(folder.Folder):
                 f'a text that begins with "{word[:64]}"'
             self.assertEqual(len(result["warnings"]), 1, word)
             self.assertIn(f"3 rows have {text} as rtt and were rejected", result["warnings"][0])
-        for value, text in [*((word, word) for word in odd[:3]), ([], "[]"), ({}, "{}"),
-                            ([1, 2], "[1, 2]"), ({"x": "*"}, '{"x": "*"}')]:
+        for value, text in ((word, word) for word in odd[:3]):
             lines = "".join(json.dumps({"event_time": T0 + i, "src_addr": "192.0.2.1", "rtt": rtt,
                                         "dst_addr": "198.51.100.1"}) + "\n"
                             for i, rtt in enumerate([5, value, 6, value, 7]))

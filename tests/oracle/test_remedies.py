@@ -124,6 +124,46 @@ class Remedies(unittest.TestCase):
                 with open(self.at("data", "manifest.json"), encoding="utf-8") as file:
                     self.assertEqual(file.read(), want)
 
+    def test_rtts_that_are_no_numbers(self):
+        """Lists and objects, in lines and in arrays; rows without an answer stay."""
+        unit = {"value": 5, "unit": "ms"}
+        given = [
+            ([[5, 6.5], [7, None], [], None, 8], "a list", [5, 6.5, 7, 8, -1, -1, -1]),
+            ([unit, {"value": 1.5, "unit": "s"}, {"value": None, "unit": "us"}, None],
+             "an object; write its number of ms", [5, 1500, -1, -1]),
+            ([{"avg": 5.5}, {"avg": None}], "an object; write its number in its place",
+             [5.5, -1]),
+            ([{"min": 1, "avg": 5.5, "of": "5"}, {"min": 2, "avg": 6.5, "of": "5"}],
+             "an object; write one of its numbers in its place, NAME of min, avg, of",
+             [5.5, 6.5])]
+        for number, (rtts, words, want) in enumerate(given):
+            column = ("rtt", "round trip")[number % 2]
+            rows = [{"event_time": T0 + i, "src_addr": "192.0.2.1", "dst_addr": "198.51.100.1",
+                     column: rtt} for i, rtt in enumerate(rtts)]
+            texts = ("".join(json.dumps(row) + "\n" for row in rows), json.dumps({"data": rows}))
+            for kind, text in enumerate(texts):
+                name = self.write(NAMES[(number + kind) % 4] + ".json", text)
+                mapped = ("--column", "rtt=" + column, "--train-ratio", "1")
+                if None in rtts:
+                    said = " ".join(self.ingest(name, *mapped)["warnings"])
+                    self.assertIn(" rows have a list or an object as rtt and were rejected", said)
+                else:
+                    said = self.ingest(name, *mapped, status=1)
+                self.assertIn(f" is {words}", said)
+                line = re.search(r": (jq -c .* > rows.ndjson)", said)[1].replace("NAME", "avg")
+                self.run_line(line)
+                self.ingest("rows.ndjson", *mapped)
+                done = leat("cat", "--format", "ndjson", "data", cwd=self.folder, status=0)
+                found = [json.loads(row)["rtt"] for row in done.stdout.splitlines()]
+                self.assertEqual(sorted(found), sorted(want))
+        bad = self.write("bad.ndjson", json.dumps(
+            {"event_time": T0, "src_addr": "192.0.2.1", "dst_addr": "198.51.100.1",
+             "rtt": {"value": 5, "unit": "ms"}}) + "\n" + json.dumps(
+                 {"event_time": T0, "src_addr": "192.0.2.1", "dst_addr": "198.51.100.1",
+                  "rtt": {"value": 5, "unit": "furlongs"}}) + "\n")
+        with self.assertRaises(subprocess.CalledProcessError):  # units are not guessed
+            self.run_line(re.search(r": (jq .*)$", self.ingest(bad, status=1))[1])
+
     def test_encrypted_columns(self):
         """Of columns that leat does not read, by the rows of the others."""
         columns = pyarrow.table({

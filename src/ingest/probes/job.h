@@ -51,6 +51,8 @@ typedef struct leat_job_state {
     int64_t late_ms, late_far;
     int64_t uneven, untimed, plain_objects, with_unit; /* as in leat_notes */
     unsigned rtt_units;                                /* the same */
+    int64_t shaped;
+    char shape[LEAT_SHAPE_BYTES]; /* see leat_notes_shape */
     /* known at the end, not saved */
     int64_t probes_over_limit;
     int64_t duplicates; /* -1: an earlier version of leat wrote the data set */

@@ -11,6 +11,7 @@
 
 #include "ingest/probes/digits.h"
 #include "ingest/probes/rtt_values.h"
+#include "ingest/probes/shapes.h"
 #include "ingest/source.h"
 
 /* Of one file. */
@@ -71,11 +72,13 @@ typedef struct leat_notes {
      * bits of LEAT_UNIT_OF_... for those that there are */
     atomic_int_least64_t plain_objects, with_unit;
     atomic_uint rtt_units;
+    atomic_int_least64_t shaped;   /* rtts that are lists or objects */
     atomic_int_least64_t mapped;   /* measurements with an IPv4-mapped address */
     atomic_int_least64_t infinite; /* objects with Infinity as rtt: malformed_line */
     int64_t unpack_bytes; /* that a part of a compressed file requires, but were not left */
     pthread_mutex_t lock; /* for all members below */
     leat_notes_object lacking, atlas_first, table;
+    leat_shape shape;
     /* In place of an rtt, and not a number in another spelling: those with the least hashes. Each
      * of them is kept from its first row on, whatever the order of rows, so its count is exact. */
     leat_notes_word words[LEAT_NOTES_WORDS];
@@ -104,6 +107,12 @@ void leat_notes_add_table(leat_notes *notes, int32_t file_index, int64_t row,
                           const leat_text *line);
 /* A line of a CSV that is malformed because of its number of fields, or else of its time. */
 void leat_notes_add_malformed(leat_notes *notes, bool uneven);
+/* An rtt that is a list or an object. */
+void leat_notes_add_shape(leat_notes *notes, int32_t file_index, int64_t row,
+                          const leat_json_slice *value);
+/* What these are, and what to do, by the first of them; "": there are none. */
+void leat_notes_shape(const leat_notes *notes, const leat_input_list *inputs, const char *rtt,
+                      char out[LEAT_SHAPE_BYTES]);
 /* A text that is not an rtt. */
 void leat_notes_add_word(leat_notes *notes, const char *text, int64_t size_bytes);
 

@@ -77,6 +77,39 @@ static void warn_unused(const leat_notes *notes, const leat_input_list *inputs,
                           text, unused.count == 1 ? "this rtt" : "one of these rtts");
 }
 
+void leat_notes_add_shape(leat_notes *notes, int32_t file_index, int64_t row,
+                          const leat_json_slice *value) {
+    if (notes == NULL) return;
+    atomic_fetch_add(&notes->shaped, 1);
+    pthread_mutex_lock(&notes->lock);
+    leat_shape *first = &notes->shape;
+    if (!first->known || file_index < first->file_index ||
+        (file_index == first->file_index && row < first->row)) {
+        *first = (leat_shape){.known = true, .file_index = file_index, .row = row};
+        first->elements = atomic_load(&notes->files[file_index].elements);
+        leat_shape_take(first, value);
+    }
+    pthread_mutex_unlock(&notes->lock);
+}
+
+void leat_notes_shape(const leat_notes *notes, const leat_input_list *inputs, const char *rtt,
+                      char out[LEAT_SHAPE_BYTES]) {
+    const leat_shape *first = &notes->shape;
+    out[0] = 0;
+    if (first->known) leat_shape_remedy(first, &inputs->items[first->file_index], rtt, out);
+}
+
+static void warn_shapes(const leat_notes *notes, const leat_input_list *inputs, const char *rtt,
+                        leat_warnings *warnings) {
+    char text[LEAT_SHAPE_BYTES];
+    leat_notes_shape(notes, inputs, rtt, text);
+    if (text[0] != 0)
+        leat_warnings_add(warnings,
+                          "%lld rows have a list or an object as rtt and were rejected "
+                          "(rtt_unparsable); the first is %s",
+                          (long long)atomic_load(&notes->shaped), text);
+}
+
 void leat_notes_warn_rtts(const leat_notes *notes, const leat_input_list *inputs,
                           const leat_source_options *options, leat_warnings *warnings) {
     const char *rtt = options->columns.rtt;
@@ -85,4 +118,5 @@ void leat_notes_warn_rtts(const leat_notes *notes, const leat_input_list *inputs
     warn_empty(notes, inputs, column, warnings);
     warn_repeats(notes, inputs, options->lost, warnings);
     warn_unused(notes, inputs, options->lost, warnings);
+    warn_shapes(notes, inputs, rtt, warnings);
 }

@@ -91,6 +91,7 @@ static const char *cause(const leat_job *job, int reason, const char *file) {
                      "--strict to stop at the first that is not";
     case LEAT_REJECT_RTT_BAD:
         if (state->with_unit > half) return unit_cause(state->rtt_units);
+        if (state->shaped > half) return "the rtts are lists or objects, not numbers";
         return "an rtt must be a number, or empty if the ping failed; use --strict to stop at the "
                "first that is not";
     case LEAT_REJECT_PROBE_MISSING:
@@ -220,6 +221,10 @@ static leat_code refuse_all(const leat_job *job, int reason, leat_error *err) {
         return leat_fail(err, LEAT_ERR_INPUT, "none of %lld row%s of \"%s\" is a measurement: %s",
                          (long long)state->rows_read, state->rows_read == 1 ? "" : "s", first.file,
                          layout);
+    if (reason == LEAT_REJECT_RTT_BAD && state->shaped > state->rejected[reason] / 2)
+        return leat_fail(
+            err, LEAT_ERR_INPUT, "none of %lld row%s is a measurement; the rtt of the first is %s",
+            (long long)state->rows_read, state->rows_read == 1 ? "" : "s", state->shape);
     if (why[0] == 0) why = cause(job, reason, first.file);
     if (missing != NULL && leat_source_remedy(first.file, missing, remedy)) why = remedy;
     return leat_fail(err, LEAT_ERR_INPUT,

@@ -333,6 +333,7 @@ static void warn_empty(scan *self) {
 static leat_code scan_all(scan *self, leat_error *err) {
     leat_job *job = self->job;
     leat_job_state *state = &job->state;
+    const char *rtt = job->options->column_rtt;
     LEAT_TRY(LEAT_NEW(&self->partition.workers, self->memory.threads, err));
     for (int i = 0; i < self->memory.threads; i++) LEAT_TRY(open_worker(self, i, err));
     leat_reject_log *rejects = NULL;
@@ -371,6 +372,8 @@ static leat_code scan_all(scan *self, leat_error *err) {
     state->plain_objects = atomic_load(&self->notes->plain_objects);
     state->with_unit = atomic_load(&self->notes->with_unit);
     state->rtt_units = atomic_load(&self->notes->rtt_units);
+    state->shaped = atomic_load(&self->notes->shaped);
+    leat_notes_shape(self->notes, &job->inputs, rtt != NULL ? rtt : "rtt", state->shape);
     LEAT_TRY(leat_job_check_not_empty(job, err));
     LEAT_TRY(take_census(self, err));
     warn(self);

@@ -260,15 +260,20 @@ static void note_member(leat_text_worker *worker, const leat_line *line) {
 }
 
 /* Notes the word, or other value, for which an rtt makes its row a reject. */
-static void note_word(leat_text_worker *worker, const leat_json_slice *value, leat_reject why) {
+static void note_word(leat_text_worker *worker, const leat_line *line, const leat_json_slice *value,
+                      leat_reject why) {
     char word[WORD_BYTES];
     const char *text = value->text;
     int64_t size = value->size_bytes;
     bool is_text = value->kind == LEAT_JSON_STRING;
     leat_notes *notes = worker->rows.options->notes;
-    if (notes != NULL && unwrap(value).kind == LEAT_JSON_INFINITE)
-        atomic_fetch_add(&notes->infinite, 1);
+    const leat_json_slice plain = unwrap(value);
+    if (notes != NULL && plain.kind == LEAT_JSON_INFINITE) atomic_fetch_add(&notes->infinite, 1);
     if (why != LEAT_REJECT_RTT_BAD) return;
+    if (leat_shape_is(&plain) && value == get(worker, LEAT_MEMBER_RTT)) {
+        leat_notes_add_shape(notes, worker->rows.file_index, line->number, &plain);
+        return;
+    }
     if (is_text) size = plain_text(value, word, &text);
     leat_notes_add_word(notes, text, size);
 }
@@ -290,7 +295,7 @@ static leat_code add_plain(leat_text_worker *worker, const leat_line *line, leat
         return LEAT_OK;
     *why = get_rtt(worker, rtt, &row->rtt);
     if (*why == LEAT_REJECT_COUNT) return leat_rows_add(&worker->rows, row, err);
-    note_word(worker, rtt, *why);
+    note_word(worker, line, rtt, *why);
     return LEAT_OK;
 }
 
@@ -416,7 +421,7 @@ static leat_code add_average(leat_text_worker *worker, const leat_line *line, le
         if (!told || !average_packets(worker, &row->rtt)) return LEAT_OK;
     } else {
         *why = get_rtt(worker, average, &row->rtt);
-        note_word(worker, average, *why);
+        note_word(worker, line, average, *why);
         if (*why != LEAT_REJECT_COUNT) return LEAT_OK;
     }
     if (has(worker, LEAT_MEMBER_ERROR)) row->rtt = NAN;
