@@ -1,9 +1,11 @@
 /* Recognises tables by the folders that their formats prescribe: see tables.h. */
 #include "ingest/tables.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "base/file.h"
+#include "ingest/advice.h"
 
 static leat_code is_folder(const char *parent, const char *name, char path[LEAT_PATH_BYTES],
                            bool *found, leat_error *err) {
@@ -56,21 +58,25 @@ static leat_code is_iceberg(const char *folder, bool around, bool *found, leat_e
     return LEAT_OK;
 }
 
-/* A longer name is not repeated in the commands, so that the message has room for them. */
-enum { SHOWN_MAX = 80 };
+/* A longer name is not repeated in the commands, so that the message has room for them; nor is one
+ * that Spark's line would have to escape. */
+enum { SHOWN_MAX = 80, LITERAL_BYTES = 2 * SHOWN_MAX };
 
 static leat_code refuse(const char *folder, bool delta, leat_error *err) {
     size_t size = strlen(folder);
-    const char *shown = size <= SHOWN_MAX ? folder : "TABLE";
+    char literal[LITERAL_BYTES];
+    const bool fits = size <= SHOWN_MAX && leat_advice_literal(literal, sizeof literal, folder);
+    if (!fits) snprintf(literal, sizeof literal, "'TABLE'");
+    const char *spark = fits && strpbrk(folder, "'\\") == NULL ? folder : "TABLE";
     const char *word = delta ? "delta" : "iceberg";
     return leat_fail(err, LEAT_ERR_INPUT,
                      "\"%s%s\" is %s table, whose files also hold deleted rows; export the live "
-                     "ones: duckdb -c \"INSTALL %s; LOAD %s; COPY (FROM %s_scan('%s')) TO "
+                     "ones: duckdb -c \"INSTALL %s; LOAD %s; COPY (FROM %s_scan(%s)) TO "
                      "'live.parquet'\", or in Spark: spark.read.format('%s').load('%s').write."
                      "parquet('live')",
                      size <= SHOWN_MAX ? "" : "...",
                      size <= SHOWN_MAX ? folder : folder + size - SHOWN_MAX,
-                     delta ? "a Delta Lake" : "an Iceberg", word, word, word, shown, word, shown);
+                     delta ? "a Delta Lake" : "an Iceberg", word, word, word, literal, word, spark);
 }
 
 static leat_code refuse_delta(const char *folder, leat_error *err) {

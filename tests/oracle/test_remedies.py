@@ -7,6 +7,7 @@ import base64
 import json
 import os
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -14,7 +15,7 @@ import tempfile
 import unittest
 
 try:
-    import duckdb  # noqa: F401  pylint: disable=unused-import
+    import duckdb
     import pyarrow
     import pyarrow.parquet
     from pyarrow.parquet import encryption
@@ -123,6 +124,77 @@ class Remedies(unittest.TestCase):
                 self.ingest("rows.ndjson")
                 with open(self.at("data", "manifest.json"), encoding="utf-8") as file:
                     self.assertEqual(file.read(), want)
+
+    def filled(self, line, path):
+        """A line with the path in the places that it leaves to the reader."""
+        return line.replace("FILE", shlex.quote("./" + path)).replace("NEW", "new")
+
+    def test_lines_that_end_in_cr(self):
+        table = "event_time,src_addr,dst_addr,rtt\r" + "".join(
+            f"{T0 + i},192.0.2.1,198.51.100.1,{i}.5\r" for i in range(9))
+        objects = "".join(json.dumps({"event_time": T0 + i, "src_addr": "192.0.2.1", "rtt": 5.5,
+                                      "dst_addr": "198.51.100.1"}) + "\r" for i in range(9))
+        for name, text, ways in ((NAMES[1] + ".csv", table, 1), (NAMES[3] + ".json", objects, 2),
+                                 (NAMES[2] + ".json", objects.replace("\r", ""), 1)):
+            said = self.ingest(self.write(name, text), status=1)
+            lines = re.findall(r"(?:tr|jq) .*? NEW", said)
+            self.assertGreaterEqual(len(lines), ways)
+            for line in lines[:ways]:
+                self.run_line(self.filled(line, name))
+                self.assertEqual(self.ingest("new")["measurements"], 9)
+
+    def test_pings_of_scamper(self):
+        pings = [{"type": "ping", "src": "192.0.2.1", "dst": "198.51.100.1", "responses": [],
+                  "start": {"sec": T0 + i, "usec": 250000},
+                  "statistics": {"replies": 1, "avg": 5.5} if i else {"replies": 0, "loss": 1}}
+                 for i in range(3)]
+        plain = {"event_time": T0, "src_addr": "192.0.2.1", "dst_addr": "198.51.100.1", "rtt": 5}
+        lines = "".join(json.dumps(each) + "\n" for each in pings)
+        with_others = self.write(NAMES[0] + ".json", lines + json.dumps(plain) + "\n")
+        warned = " ".join(self.ingest(with_others)["warnings"])
+        name = self.write(NAMES[1] + ".json", lines)
+        said = self.ingest(name, status=1)
+        for text in (said, warned):
+            line = re.search(r"(jq -c '[^']*')", text)[1]
+            self.run_line(f"{line} {shlex.quote(name)} > new")
+            self.ingest("new")
+            done = leat("cat", "--format", "ndjson", "data", cwd=self.folder, status=0)
+            self.assertEqual([json.loads(row)["rtt"] for row in done.stdout.splitlines()],
+                             [-1, 5.5, 5.5])
+
+    def test_columns_in_paths(self):
+        """Values of tables in partitions are written into the files."""
+        row = f"{T0},198.51.100.1,5.5\n"
+        for name, kind in zip((NAMES[1], NAMES[2].replace("\\", ""), "*"),
+                              ("csv", "parquet", "ndjson")):
+            for host in ("192.0.2.1", "192.0.2.2"):
+                folder = self.at(name, "year=2020", "src_addr=" + host)
+                os.makedirs(folder)
+                path = os.path.join(folder, "a." + kind)
+                if kind == "parquet":
+                    pyarrow.parquet.write_table(pyarrow.table(
+                        {"event_time": [T0], "dst_addr": ["198.51.100.1"], "rtt": [5.5]}), path)
+                    continue
+                with open(path, "w", encoding="utf-8") as file:
+                    file.write("event_time,dst_addr,rtt\n" + row if kind == "csv" else json.dumps(
+                        {"event_time": T0, "dst_addr": "198.51.100.1", "rtt": 5.5}) + "\n")
+            said = self.ingest(name, status=1)
+            line = re.search(r"files: (duckdb .*\")", said)[1]
+            self.assertEqual("'FOLDER/**'" in line, name == "*")
+            self.run_line(line.replace("FOLDER", "?"))
+            result = self.ingest("all.parquet")
+            self.assertEqual((result["measurements"], sum(result["probes"].values())), (2, 2))
+
+    def test_lakes(self):
+        """Extensions of DuckDB are not at hand: the statements name the folder."""
+        with open(self.at("bin", "duckdb"), "w", encoding="utf-8") as file:
+            file.write('#!/bin/sh\nprintf %s "$2" > sql\n')
+        for lake in NAMES[1:3]:
+            os.makedirs(self.at(lake, "_delta_log"))
+            self.run_line(re.search(r"(duckdb .*\"), or", self.ingest(lake, status=1))[1])
+            with open(self.at("sql"), encoding="utf-8") as file:
+                literal = duckdb.extract_statements(file.read())[2].query
+            self.assertIn("'" + lake.replace("'", "''") + "'", literal)
 
     def test_rtts_that_are_no_numbers(self):
         """Lists and objects, in lines and in arrays; rows without an answer stay."""

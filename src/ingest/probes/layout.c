@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "ingest/probes/advice.h"
+#include "ingest/advice.h"
 
 /* What the first value of a file is like. */
 typedef struct beginning {

@@ -150,7 +150,7 @@ bool leat_source_is_mapped(const leat_source_options *options, int column);
 
 /* What helps with a column that a file lacks: another name; or if a folder of its path is
  * NAME=VALUE, as in tables in partitions, how to write that value into the file: then true. */
-enum { LEAT_SOURCE_REMEDY_BYTES = 240 };
+enum { LEAT_SOURCE_REMEDY_BYTES = 380 };
 bool leat_source_remedy(const char *path, const char *name, char out[LEAT_SOURCE_REMEDY_BYTES]);
 
 /* Rejects a line, showing its beginning. */

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/thread.h"
-#include "ingest/probes/advice.h"
+#include "ingest/advice.h"
 #include "ingest/probes/source_parts.h"
 
 static bool has_text(const leat_input_list *inputs) {
@@ -30,6 +30,9 @@ int64_t leat_sources_memory_full(const leat_input_list *inputs, int threads) {
     return memory_for(inputs, threads);
 }
 
+/* Of a folder in a message. */
+enum { FOLDER_BYTES = 100 };
+
 /* A name with a unit that does not exist is taken for a name: "" unless it may be that. */
 static void doubt_unit(int column, const char *name, char *out, size_t out_bytes) {
     const char *colon = strrchr(name, ':');
@@ -40,8 +43,22 @@ static void doubt_unit(int column, const char *name, char *out, size_t out_bytes
                                         : "those of rtt are s, ms, us and ns");
 }
 
+/* All below the folder that holds those of the partitions, for DuckDB: below FOLDER if that folder
+ * cannot be shown as it is. */
+static void write_pattern(const char *path, char *out, size_t out_bytes) {
+    char pattern[FOLDER_BYTES + 3] = "**";
+    size_t size = 0;
+    while (memchr(path + size, '=', strcspn(path + size, "/")) == NULL)
+        size += strcspn(path + size, "/") + 1;
+    if (size <= FOLDER_BYTES) snprintf(pattern, sizeof pattern, "%.*s**", (int)size, path);
+    if (size > FOLDER_BYTES || strcspn(path, "*?[\\") < size ||
+        !leat_advice_literal(out, out_bytes, pattern))
+        snprintf(out, out_bytes, "'FOLDER/**'");
+}
+
 bool leat_source_remedy(const char *path, const char *name, char out[LEAT_SOURCE_REMEDY_BYTES]) {
     const size_t size = strlen(name);
+    char pattern[2 * FOLDER_BYTES];
     snprintf(out, LEAT_SOURCE_REMEDY_BYTES,
              "use --column event_time=NAME,... if it has another name");
     for (const char *at = path; at != NULL; at = strchr(at, '/')) {
@@ -49,14 +66,16 @@ bool leat_source_remedy(const char *path, const char *name, char out[LEAT_SOURCE
         const char *end = strchr(at, '/');
         if (end == NULL) return false; /* the file itself */
         if (strncmp(at, name, size) != 0 || at[size] != '=') continue;
+        write_pattern(path, pattern, sizeof pattern);
         snprintf(
             out, LEAT_SOURCE_REMEDY_BYTES,
             "\"%.*s\" in its path is not read; write it into the files: duckdb -c \"COPY (FROM "
-            "read_%s('FOLDER/**', hive_partitioning=true)) TO 'all.parquet'\"",
+            "read_%s(%s, hive_partitioning=true)) TO 'all.parquet'\"",
             (int)(end - at < 60 ? end - at : 60), at,
             leat_path_has_suffix_any_case(path, ".parquet") ? "parquet"
             : strstr(path, ".csv") != NULL                  ? "csv"
-                                                            : "json");
+                                                            : "json",
+            pattern);
         return true;
     }
     return false;
@@ -82,7 +101,7 @@ static leat_code refuse_sourceless(const char *path, const char *const *names, c
 
 leat_code leat_source_missing(const char *path, const char *const *names, int count,
                               const bool *seen, const char *list, leat_error *err) {
-    char remedy[160] = "", unit[120] = "", path_remedy[LEAT_SOURCE_REMEDY_BYTES];
+    char shown[100], remedy[160] = "", unit[120] = "", path_remedy[LEAT_SOURCE_REMEDY_BYTES];
     int first = 0, missing = 0;
     for (int k = 0; k < count; k++) {
         const size_t used = strlen(remedy);
@@ -94,10 +113,10 @@ leat_code leat_source_missing(const char *path, const char *const *names, int co
             snprintf(remedy + used, sizeof remedy - used, "%s%s=NAME", used > 0 ? "," : "--column ",
                      leat_source_fields[k]);
     }
+    leat_inputs_name(path, shown, sizeof shown);
     if (leat_source_remedy(path, names[first], path_remedy))
-        return leat_fail(err, LEAT_ERR_INPUT,
-                         "\"%s\" has no column \"%s\"; its columns are: %s (%s)", path,
-                         names[first], list, path_remedy);
+        return leat_fail(err, LEAT_ERR_INPUT, "\"%s\" has no column \"%s\" (%s)", shown,
+                         names[first], path_remedy);
     if (!seen[LEAT_COLUMN_SRC] && missing == 1) return refuse_sourceless(path, names, list, err);
     doubt_unit(first, names[first], unit, sizeof unit);
     return leat_fail(err, LEAT_ERR_INPUT,

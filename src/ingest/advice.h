@@ -1,6 +1,6 @@
 /* Lines that a message prints for a shell, besides leat_shell_word of leat/base.h. */
-#ifndef LEAT_INGEST_PROBES_ADVICE_H
-#define LEAT_INGEST_PROBES_ADVICE_H
+#ifndef LEAT_INGEST_ADVICE_H
+#define LEAT_INGEST_ADVICE_H
 
 #include <stdbool.h>
 #include <stddef.h>

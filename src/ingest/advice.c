@@ -1,5 +1,5 @@
 /* Lines for a shell: see advice.h. */
-#include "ingest/probes/advice.h"
+#include "ingest/advice.h"
 
 #include <string.h>
 
