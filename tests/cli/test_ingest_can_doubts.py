@@ -2,6 +2,7 @@
 that mean something else, times that are lost, frames that are cut."""
 import json
 import os
+import re
 import shutil
 import sys
 import unittest
@@ -299,6 +300,24 @@ class Hints(Doubts):
         said = self.says(lambda i, t, n, d, a: f"{t};{n};{d};{a}".replace(".", ","),
                          f"{HEADER};label".replace(",", ";"))
         self.assertIn("times with a decimal comma are not read", said)
+
+    def test_lines_of_other_formats(self):
+        """--column reads a csv, so it is not offered; what is said helps, both of it."""
+        begin = "base hex  timestamps absolute\n"
+        good = [f"   {i * 0.001:.6f} 1  1A{i % 8}  Rx   d 2 0A {i % 256:02X}\n"
+                for i in range(800)]
+        bad = [line.replace(" d 2 ", " d 3 ") for line in good[:200]]
+        says = self.refused("x.asc", begin + "".join(good + bad))
+        self.assertNotIn("--column", says)
+        self.assertIn("they are damaged, or of a kind that is not read; repair or remove them",
+                      says)
+        words = re.search(r"or allow it with (--max-rejected \S+)\n", says)[1].split()
+        result = self.ingest(self.path("x.asc"), *words, "--val-fraction", "0")
+        self.assertEqual((result["frames"], result["rejected"]), (800, 200))
+        with open(self.path("y.asc"), "w", encoding="ascii") as file:
+            file.write(begin + "".join(good))
+        result = self.ingest(self.path("y.asc"), "--val-fraction", "0")
+        self.assertEqual((result["frames"], result["rejected"]), (800, 0))
 
     def test_columns_by_their_numbers(self):
         """What a warning advises can be given as it is."""
