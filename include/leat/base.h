@@ -315,9 +315,12 @@ typedef struct leat_setting_table {
 } leat_setting_table;
 
 #define LEAT_SETTING_STRUCT_BYTES 512
-/* Memory for the struct of any table, aligned for all that such structs have. */
-typedef struct leat_setting_memory {
-    int64_t words[64]; /* LEAT_SETTING_STRUCT_BYTES */
+/* Memory for the struct of any table. */
+typedef union leat_setting_memory {
+    char bytes[LEAT_SETTING_STRUCT_BYTES];
+    int64_t whole;
+    double real;
+    const void *address;
 } leat_setting_memory;
 
 /* The row of this name; NULL if there is none. */

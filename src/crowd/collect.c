@@ -26,7 +26,7 @@ static leat_code add_next(step_in_work *of, leat_error *err) {
     LEAT_ASSERT(of->next < of->units && self->counted[of->next].unit == of->next);
     LEAT_TRY(leat_exchange_read(self->exchange, of->next, self->payload, self->sizes.payload, &unit,
                                 err));
-    leat_trainer_add(self->session.trainer, of->next, &unit);
+    LEAT_TRY(leat_trainer_add(self->session.trainer, of->next, &unit, err));
     of->next++;
     return LEAT_OK;
 }
@@ -179,7 +179,7 @@ static leat_code look_for_machines(leat_coordinator *self, int64_t *since_ns, le
 leat_code leat_coordinator_collect(leat_coordinator *self, leat_error *err) {
     step_in_work of = {.self = self,
                        .step = leat_trainer_state(self->session.trainer)->step,
-                       .units = self->session.plan.units};
+                       .units = leat_trainer_units(self->session.trainer)};
     int quiet = 0; /* looks in a row that found nothing */
     int64_t since_ns = leat_clock_ns();
     while (of.next < of.units) {

@@ -15,11 +15,12 @@ static bool state_due(const leat_coordinator *self) {
 leat_code leat_coordinator_take(leat_coordinator *self, const leat_step_numbers *numbers,
                                 leat_error *err) {
     const int64_t done = leat_trainer_state(self->session.trainer)->step; /* steps taken */
+    int64_t samples = 0;
     LEAT_ASSERT(done > 0 && done <= self->session.steps);
-    leat_coordinator_encode(self);
+    LEAT_TRY(leat_feed_position(&self->session.feed, done, &samples, err));
+    LEAT_TRY(leat_coordinator_encode(self, err));
     leat_trainer_hash(self->session.trainer, self->state_hash);
-    self->taken = (leat_store_step){.step = done - 1,
-                                    .samples = leat_plan_position(&self->session.plan, done, 0)};
+    self->taken = (leat_store_step){.step = done - 1, .samples = samples};
     self->taken.value_count = leat_step_values(numbers, self->taken.values);
     LEAT_ASSERT(self->taken.value_count == self->value_count); /* as many as the run has names */
     memcpy(self->taken.weights, self->weights_hash, sizeof self->taken.weights);

@@ -42,14 +42,14 @@ static leat_code create_run(leat_coordinator *self, leat_error *err) {
                                 .leat_version = leat_version(),
                                 .value_names = self->value_names,
                                 .samples = identity->samples,
-                                .units = session->plan.units,
-                                .unit_size = session->plan.unit_size,
+                                .units = options->train.units,
+                                .unit_size = options->train.unit_size,
                                 .steps = session->steps,
                                 .payload_bytes = self->sizes.payload,
                                 .weights_bytes = self->sizes.weights,
                                 .state_bytes = self->sizes.state,
                                 .part_bytes = options->part_bytes,
-                                .sample_bytes = serves ? session->data.samples.sample_bytes : 0,
+                                .sample_bytes = serves ? session->feed.samples->sample_bytes : 0,
                                 .lease_ms = options->lease_ms,
                                 .renew_ms = options->renew_ms,
                                 .silent_ms = options->silent_ms,
@@ -217,7 +217,7 @@ static leat_code connect_again(leat_coordinator *self, leat_error *err) {
 static leat_code take_step(leat_coordinator *self, leat_error *err) {
     leat_step_numbers numbers;
     const int64_t begin_ns = leat_clock_ns();
-    leat_exchange_again(self->exchange); /* a try before may have added units */
+    LEAT_TRY(leat_exchange_again(self->exchange, err)); /* a try before may have added units */
     LEAT_TRY(leat_coordinator_collect(self, err));
     LEAT_TRY(leat_trainer_end(self->session.trainer, &numbers, err));
     LEAT_TRY(leat_coordinator_take(self, &numbers, err));
@@ -256,7 +256,7 @@ static leat_code finish(leat_coordinator *self, leat_error *err) {
 
 /* The caller wants an end. */
 static leat_code stop(leat_coordinator *self, leat_error *err) {
-    leat_exchange_again(self->exchange);
+    LEAT_TRY(leat_exchange_again(self->exchange, err));
     LEAT_TRY(leat_session_finish(&self->session, err));
     if (self->finished) return LEAT_OK;
     return leat_fail(err, LEAT_ERR_CANCELLED,
@@ -284,7 +284,7 @@ static leat_code serve(leat_coordinator *self, leat_error *err) {
         self->lost = true;
         leat_pg_close(self->pg);
         self->pg = NULL;
-        leat_exchange_again(self->exchange);
+        LEAT_TRY(leat_exchange_again(self->exchange, err));
         (void)leat_pause_wait(&self->pause, &self->stop);
         if (leat_coordinator_stopped(self)) return stop(self, err);
     }
@@ -301,11 +301,11 @@ static leat_code prepare(leat_coordinator *self, const char *model, const char *
     const leat_coordinate_options *options = self->options;
     LEAT_TRY(leat_settings_check(leat_coordinate_options_table(), options, err));
     LEAT_TRY(leat_coordinator_name(options->name, run, self->name, err));
-    leat_coordinator_name_values(self);
     LEAT_TRY(leat_coordinator_check_place(self, run, err));
     LEAT_TRY(leat_session_begin(&self->session, model, data, &options->train, &self->result->train,
                                 err));
-    LEAT_TRY(leat_exchange_check(self->session.options, err));
+    leat_coordinator_name_values(self);
+    LEAT_TRY(leat_exchange_check(self->session.task->model, self->session.options, err));
     LEAT_TRY(leat_run_folder_check(run, options->train.resume, err)); /* before any waiting */
     LEAT_TRY(look_first(self, err));
     /* after it the identity is known: with --init, the run's */
@@ -314,12 +314,12 @@ static leat_code prepare(leat_coordinator *self, const char *model, const char *
     LEAT_TRY(leat_exchange_create(&self->exchange, self->session.trainer, self->session.options,
                                   self->session.identity.run, err));
     self->sizes = leat_exchange_get_sizes(self->exchange);
-    LEAT_TRY(LEAT_NEW(&self->counted, self->session.plan.units, err));
+    LEAT_TRY(LEAT_NEW(&self->counted, self->session.feed.units_most, err));
     LEAT_TRY(leat_block_alloc((void **)&self->weights, self->sizes.weights, err));
     LEAT_TRY(leat_block_alloc((void **)&self->payload, self->sizes.payload, err));
     LEAT_TRY(leat_block_alloc((void **)&self->state, self->sizes.state, err));
     LEAT_TRY(leat_session_start(&self->session, err));
-    leat_coordinator_encode(self);
+    LEAT_TRY(leat_coordinator_encode(self, err));
     return leat_coordinator_open_place(self, run, err);
 }
 

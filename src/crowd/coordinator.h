@@ -116,7 +116,7 @@ LEAT_MUST_CHECK leat_code leat_coordinator_sync(leat_coordinator *self, leat_err
 
 /* Of weights, state and parts, the slots that are not in use (slots.c). Encodes the weights of the
  * next step. */
-void leat_coordinator_encode(leat_coordinator *self);
+LEAT_MUST_CHECK leat_code leat_coordinator_encode(leat_coordinator *self, leat_error *err);
 /* Empties a slot that is not in use. */
 LEAT_MUST_CHECK leat_code leat_coordinator_clear(leat_coordinator *self, leat_store_kind kind,
                                                  int slot, leat_error *err);

@@ -3,15 +3,15 @@
 #define LEAT_CROWD_DIFFER_H
 
 #include "crowd/store.h"
-#include "train/data.h"
+#include "train/feed.h"
 
 /*
  * Fetches the list of the run's samples, and compares this machine's data with it; at most
  * memory_bytes (0: no limit) for the process. LEAT_ERR_NOT_FOUND: the database has no list;
- * LEAT_ERR_LIMIT: it does not fit into memory; others as leat_data_difference.
+ * LEAT_ERR_LIMIT: it does not fit into memory; others as the difference of a feed.
  */
-LEAT_MUST_CHECK leat_code leat_differ(leat_pg *pg, const leat_store_run *run, const leat_data *data,
-                                      int64_t memory_bytes, char words[LEAT_DATA_WORDS_BYTES],
+LEAT_MUST_CHECK leat_code leat_differ(leat_pg *pg, const leat_store_run *run, const leat_feed *feed,
+                                      int64_t memory_bytes, char words[LEAT_FEED_WORDS_BYTES],
                                       leat_error *err);
 
 #endif

@@ -46,7 +46,9 @@ leat_code leat_coordinator_record_refused(leat_coordinator *self, int64_t step,
 
 leat_code leat_coordinator_record_step(leat_coordinator *self, int64_t step, leat_error *err) {
     leat_json *json = NULL;
-    for (int64_t unit = 0; unit < self->session.plan.units; unit++) {
+    int64_t units = 0;
+    LEAT_TRY(leat_feed_units(&self->session.feed, step, &units, err));
+    for (int64_t unit = 0; unit < units; unit++) {
         LEAT_ASSERT(self->counted[unit].unit == unit && strlen(self->counted[unit].hash) == 64);
         LEAT_TRY(leat_ledger_begin(&self->ledger, "unit", &json, err));
         put_result(json, step, &self->counted[unit]);

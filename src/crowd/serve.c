@@ -36,8 +36,8 @@ static bool reports(upload *of) {
     const bool on = goes_on(self, "storing the data set", of->stored * samples->sample_bytes,
                             samples->count * samples->sample_bytes);
     if (leat_clock_ns() - of->said_ns >= SAY_EVERY_NS) {
-        leat_coordinator_say(self, "%lld of %lld images are stored", (long long)of->stored,
-                             (long long)samples->count);
+        leat_coordinator_say(self, "%lld of %lld %s are stored", (long long)of->stored,
+                             (long long)samples->count, self->session.feed.class->many);
         of->said_ns = leat_clock_ns();
     }
     return on;
@@ -61,9 +61,9 @@ static leat_code store(upload *of, leat_error *err) {
     char there[64] = "";
     if (of->stored > 0)
         snprintf(there, sizeof there, "; %lld of them are there", (long long)of->stored);
-    leat_coordinator_say(of->self, "stores the data set in the database: %lld images, %.1f MB%s",
-                         (long long)count, (double)(count * of->samples->sample_bytes) / 1e6,
-                         there);
+    leat_coordinator_say(of->self, "stores the data set in the database: %lld %s, %.1f MB%s",
+                         (long long)count, of->self->session.feed.class->many,
+                         (double)(count * of->samples->sample_bytes) / 1e6, there);
     of->said_ns = leat_clock_ns();
     while (of->stored < count) {
         if (!reports(of))
@@ -74,11 +74,20 @@ static leat_code store(upload *of, leat_error *err) {
     return LEAT_OK;
 }
 
+static leat_code refuse_to_serve(const leat_feed *feed, leat_error *err) {
+    return leat_fail(err, LEAT_ERR_OPTION,
+                     "%s cannot be kept in the database; workers need a data set of their own, and "
+                     "leat coordinate no --serve-data",
+                     feed->class->many);
+}
+
 leat_code leat_coordinator_serve_data(leat_coordinator *self, leat_error *err) {
-    upload of = {.self = self, .samples = &self->session.data.samples};
-    const int64_t size = of.samples->sample_bytes;
+    const leat_feed *feed = &self->session.feed;
+    upload of = {.self = self, .samples = feed->samples};
     self->serves = self->serves || self->options->serve_data || self->at.sample_bytes > 0;
     if (!self->serves) return LEAT_OK;
+    if (feed->samples == NULL || feed->class->numbers == NULL) return refuse_to_serve(feed, err);
+    const int64_t size = of.samples->sample_bytes;
     LEAT_TRY(leat_store_serve_data(self->pg, &self->hold, size, &of.stored, err));
     if (of.stored >= of.samples->count) return LEAT_OK;
     of.most = leat_store_samples_most(self->part_bytes, size);
@@ -89,10 +98,12 @@ leat_code leat_coordinator_serve_data(leat_coordinator *self, leat_error *err) {
 }
 
 static leat_code store_list(leat_coordinator *self, const leat_buf *list, leat_error *err) {
+    char stage[64];
+    snprintf(stage, sizeof stage, "storing the list of %s", self->session.feed.class->many);
     for (int64_t first = 0; first < list->size; first += self->part_bytes) {
         const int64_t left = list->size - first;
-        if (!goes_on(self, "storing the list of images", first, list->size))
-            return leat_fail(err, LEAT_ERR_CANCELLED, "stopped while storing the list of images");
+        if (!goes_on(self, stage, first, list->size))
+            return leat_fail(err, LEAT_ERR_CANCELLED, "stopped while %s", stage);
         LEAT_TRY(leat_store_put_list(self->pg, &self->hold, first / self->part_bytes,
                                      list->data + first,
                                      left < self->part_bytes ? left : self->part_bytes, err));
@@ -101,14 +112,15 @@ static leat_code store_list(leat_coordinator *self, const leat_buf *list, leat_e
 }
 
 leat_code leat_coordinator_list_data(leat_coordinator *self, leat_error *err) {
+    const leat_feed *feed = &self->session.feed;
     leat_buf list = {0};
-    if (self->at.list_bytes > 0) return LEAT_OK;
-    leat_code code = leat_data_list(&self->session.data, &list, err);
+    if (self->at.list_bytes > 0 || feed->class->list == NULL) return LEAT_OK;
+    leat_code code = feed->class->list(feed, &list, err);
     if (code == LEAT_OK && list.size > LEAT_STORE_LIST_BYTES_MAX)
         leat_coordinator_say(self,
-                             "the list of the images has %.1f MB, more than the database keeps: a "
+                             "the list of the %s has %.1f MB, more than the database keeps: a "
                              "worker with another data set will not be told how it differs",
-                             (double)list.size / 1e6);
+                             feed->class->many, (double)list.size / 1e6);
     else if (code == LEAT_OK) code = store_list(self, &list, err);
     leat_buf_free(&list);
     return code;

@@ -7,7 +7,7 @@
 #define LEAT_CROWD_SERVED_H
 
 #include "crowd/store.h"
-#include "train/model.h"
+#include "train/feed.h"
 
 /* What a unit uses: each sample once, by number. */
 typedef struct leat_served_unit {
@@ -19,23 +19,23 @@ typedef struct leat_served_unit {
 typedef struct leat_served {
     leat_samples samples; /* of the unit that is read */
     char fingerprint[65];
-    leat_plan plan;
+    int64_t samples_most; /* of a unit; 0: no memory is taken */
+    const leat_feed *feed;
     leat_served_unit units[2];
     int reading; /* which of them; the other one is fetched */
 } leat_served;
 
-/* The data set that a run has; *served must stay where it is. LEAT_ERR_OPTION: its samples are not
- * those of a model. */
-LEAT_MUST_CHECK leat_code leat_served_open(leat_served *served, const leat_store_run *run,
-                                           leat_error *err);
-/* Takes the memory of two units of a plan, and how much that is. */
-int64_t leat_served_bytes(const leat_served *served, const leat_plan *plan);
-LEAT_MUST_CHECK leat_code leat_served_reserve(leat_served *served, const leat_plan *plan,
+/* The data set that a run has, whose samples are for a feed; *served must stay where it is. */
+void leat_served_open(leat_served *served, const leat_store_run *run);
+/* Takes the memory of two units of the feed, which must outlive it; and how much that is. */
+int64_t leat_served_bytes(const leat_served *served, const leat_feed *feed);
+LEAT_MUST_CHECK leat_code leat_served_reserve(leat_served *served, const leat_feed *feed,
                                               leat_error *err);
 void leat_served_close(leat_served *served);
 
 /* Begins to fetch a unit, in place of another one. */
-void leat_served_begin(leat_served *served, int64_t step, int64_t unit);
+LEAT_MUST_CHECK leat_code leat_served_begin(leat_served *served, int64_t step, int64_t unit,
+                                            leat_error *err);
 bool leat_served_complete(const leat_served *served);
 /* One call of the database, unless it is complete. Fails as leat_store_samples does. */
 LEAT_MUST_CHECK leat_code leat_served_fetch(leat_served *served, leat_pg *pg, int64_t run,

@@ -35,7 +35,7 @@ leat_code leat_coordinator_name(const char *name, const char *run, char out[LEAT
 }
 
 void leat_coordinator_name_values(leat_coordinator *self) {
-    const leat_value *values = leat_model_values();
+    const leat_value *values = self->session.task->model->values;
     size_t length = 0;
     for (int i = 0; values[i].name != NULL; i++, self->value_count++) {
         const size_t left = sizeof self->value_names - length;
@@ -140,7 +140,7 @@ static leat_code read_settings(leat_pg *pg, const char *name, const char *model,
             leat_fail(err, LEAT_ERR_OPTION,
                       "the run \"%.64s\" in the database trains the model \"%s\", not \"%.40s\"; "
                       "to begin another run, use another --name",
-                      name, out->model->name, model);
+                      name, out->task->model->name, model);
     leat_pg_rows_destroy(rows);
     return code;
 }
@@ -166,6 +166,6 @@ leat_code leat_coordinate_settings(const leat_coordinate_options *options, const
     if (code != LEAT_OK) return code;
     *train = found.run;
     train->settings = settings;
-    memcpy(settings, &found.settings, found.model->settings()->size_bytes);
+    memcpy(settings, &found.settings, found.task->settings()->size_bytes);
     return LEAT_OK;
 }

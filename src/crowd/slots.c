@@ -8,8 +8,8 @@
 enum { CLEAR_WAIT_MS = 2000, CLEAR_SHORT_MS = 50 };
 #define CLEAR_SHORT_NS INT64_C(30000000000)
 
-void leat_coordinator_encode(leat_coordinator *self) {
-    leat_exchange_put_weights(self->exchange, self->weights, self->weights_hash);
+leat_code leat_coordinator_encode(leat_coordinator *self, leat_error *err) {
+    return leat_exchange_put_weights(self->exchange, self->weights, self->weights_hash, err);
 }
 
 leat_code leat_coordinator_clear(leat_coordinator *self, leat_store_kind kind, int slot,

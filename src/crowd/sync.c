@@ -20,7 +20,7 @@ static int64_t step_of(const leat_coordinator *self) {
 /* Opens the step of the state in memory: its weights, then the step. */
 static leat_code open_here(leat_coordinator *self, leat_error *err) {
     const int slot = self->at.weights[0] == 0 ? 0 : 1 - self->at.weights_slot;
-    leat_coordinator_encode(self);
+    LEAT_TRY(leat_coordinator_encode(self, err));
     LEAT_TRY(leat_coordinator_write(self, LEAT_STORE_WEIGHTS, slot, self->weights,
                                     self->sizes.weights, err));
     LEAT_TRY(
@@ -60,7 +60,7 @@ static leat_code take_state(leat_coordinator *self, leat_error *err) {
 
 static leat_code same_step(leat_coordinator *self, leat_error *err) {
     bool there = false;
-    leat_coordinator_encode(self);
+    LEAT_TRY(leat_coordinator_encode(self, err));
     if (strcmp(self->at.weights, self->weights_hash) != 0) return open_here(self, err);
     /* a database that was restored may lack what a dump has left out */
     LEAT_TRY(leat_store_has_weights(self->pg, self->run, self->at.weights_slot, self->sizes.weights,

@@ -24,9 +24,9 @@
 #include "crowd/pooler.h"
 #include "crowd/served.h"
 #include "train/bill.h"
-#include "train/data.h"
 #include "train/exchange.h"
 #include "train/folder.h"
+#include "train/task.h"
 
 enum {
     TIMEOUT_MS = 60000,
@@ -56,12 +56,11 @@ typedef struct worker {
     int64_t run;
     char identity[65];
     leat_store_run facts; /* without texts */
-    leat_data data;
-    bool is_served; /* there is none: its samples come from the database */
+    const leat_task *task;
+    leat_feed feed;
+    bool is_served; /* there is no data set: its samples come from the database */
     leat_served served;
-    const leat_samples *samples; /* of either */
     leat_run_options all;
-    leat_plan plan;
     leat_trainer *trainer;
     leat_exchange *exchange;
     leat_exchange_sizes sizes;
@@ -94,7 +93,7 @@ typedef struct worker {
 
 static void say(const worker *self, const char *format, ...) LEAT_PRINTF(2, 3);
 static void say(const worker *self, const char *format, ...) {
-    char line[LEAT_DATA_WORDS_BYTES + LEAT_CROWD_WORDS_BYTES];
+    char line[LEAT_FEED_WORDS_BYTES + LEAT_CROWD_WORDS_BYTES];
     va_list args;
     if (self->options->say == NULL) return;
     va_start(args, format);
@@ -178,34 +177,33 @@ static leat_code refuse_without_data(const leat_store_run *run, leat_error *err)
 }
 
 static leat_code open_samples(worker *self, const leat_store_run *run, leat_error *err) {
-    if (self->options->data != NULL) {
-        self->samples = &self->data.samples;
-        return leat_data_open(&self->data, self->options->data, err);
-    }
+    const leat_feed_class *class = self->task->feed;
+    if (self->options->data != NULL)
+        return leat_feed_open(&self->feed, class, self->options->data, err);
     if (run->sample_bytes == 0) return refuse_without_data(run, err);
     self->is_served = true;
-    self->samples = &self->served.samples;
-    return leat_served_open(&self->served, run, err);
+    leat_served_open(&self->served, run);
+    return leat_feed_open_samples(&self->feed, class, &self->served.samples, err);
 }
 
 /* Says how the data set of this machine differs from the run's, if the database can tell. */
 static void say_difference(worker *self, const leat_store_run *run) {
     leat_error why = {0};
-    char words[LEAT_DATA_WORDS_BYTES];
+    char words[LEAT_FEED_WORDS_BYTES];
     const leat_code code =
-        leat_differ(self->pg, run, &self->data, self->all.run.memory_bytes, words, &why);
+        leat_differ(self->pg, run, &self->feed, self->all.run.memory_bytes, words, &why);
     if (code == LEAT_OK) say(self, "this data set is not the run's: %s", words);
     else say(self, "how this data set differs from the run's is not known: %s", why.message);
 }
 
 /* Before anything is allocated for the run. */
 static leat_code check_data(worker *self, const leat_store_run *run, leat_error *err) {
-    if (strcmp(self->samples->fingerprint, run->data) == 0) return LEAT_OK;
+    if (strcmp(self->feed.fingerprint, run->data) == 0) return LEAT_OK;
     say_difference(self, run);
     return leat_fail(err, LEAT_ERR_OPTION,
                      "this machine cannot work on \"%.64s\": its data set (fingerprint) is %.64s, "
                      "the run's is %.64s%s%.100s",
-                     run->name, self->samples->fingerprint, run->data,
+                     run->name, self->feed.fingerprint, run->data,
                      run->data_note[0] != 0 ? "; " : "", run->data_note);
 }
 
@@ -213,7 +211,7 @@ static leat_code check_data(worker *self, const leat_store_run *run, leat_error 
 static leat_code check_run(worker *self, const leat_store_run *run, leat_error *err) {
     leat_identity identity = {0};
     char version[32];
-    LEAT_TRY(leat_identity_make(&identity, leat_trainer_model(self->trainer), self->samples,
+    LEAT_TRY(leat_identity_make(&identity, leat_trainer_model(self->trainer), &self->feed,
                                 &self->all, err));
     snprintf(version, sizeof version, "%s", leat_version());
     const struct {
@@ -239,9 +237,10 @@ static leat_code check_run(worker *self, const leat_store_run *run, leat_error *
 static leat_code exchange_bytes(const worker *self, int64_t part_bytes, int64_t *bytes,
                                 leat_error *err) {
     leat_exchange_sizes sizes;
-    LEAT_TRY(leat_exchange_measure(&self->all.run, &self->plan, &sizes, bytes, err));
+    LEAT_TRY(
+        leat_exchange_measure(self->task->model, &self->all.run, &self->feed, &sizes, bytes, err));
     *bytes += PARTS_IN_LIBPQ * part_bytes + sizes.weights + 2 * sizes.payload +
-              (self->is_served ? leat_served_bytes(&self->served, &self->plan) : 0);
+              (self->is_served ? leat_served_bytes(&self->served, &self->feed) : 0);
     return LEAT_OK;
 }
 
@@ -250,18 +249,20 @@ static leat_code prepare(worker *self, const leat_store_run *run, leat_error *er
     self->all.run.threads = self->options->threads;
     self->all.run.memory_bytes = self->options->memory_bytes;
     self->all.run.kernels = self->options->kernels;
+    self->task = self->all.task;
     LEAT_TRY(open_samples(self, run, err));
     LEAT_TRY(check_data(self, run, err));
-    LEAT_TRY(leat_plan_make(&self->plan, &self->all.run, self->samples->count, err));
+    LEAT_TRY(leat_feed_plan(&self->feed, &self->all.run, err));
     int64_t more = 0;
     LEAT_TRY(exchange_bytes(self, run->part_bytes, &more, err));
-    LEAT_TRY(leat_train_check_memory(&self->all.run, &self->plan, more, err));
-    LEAT_TRY(leat_trainer_create(&self->trainer, &self->all.run, &self->plan, self->samples, err));
+    LEAT_TRY(leat_train_check_memory(self->task, &self->all.run, &self->feed, more, err));
+    LEAT_TRY(
+        leat_trainer_create(&self->trainer, self->task->model, &self->all.run, &self->feed, err));
     LEAT_TRY(
         leat_exchange_create(&self->exchange, self->trainer, &self->all.run, run->identity, err));
     self->sizes = leat_exchange_get_sizes(self->exchange);
     LEAT_TRY(check_run(self, run, err));
-    if (self->is_served) LEAT_TRY(leat_served_reserve(&self->served, &self->plan, err));
+    if (self->is_served) LEAT_TRY(leat_served_reserve(&self->served, &self->feed, err));
     LEAT_TRY(leat_block_alloc((void **)&self->weights, self->sizes.weights, err));
     LEAT_TRY(leat_block_alloc((void **)&self->payload, self->sizes.payload, err));
     LEAT_TRY(leat_block_alloc((void **)&self->outgoing, self->sizes.payload, err));
@@ -306,9 +307,11 @@ static leat_code register_machine(worker *self, leat_error *err) {
         snprintf(self->result->run, sizeof self->result->run, "%s", run.name);
         code = prepare(self, &run, err);
         if (code == LEAT_OK)
-            say(self, "works on \"%s\": units of %lld images, %lld bytes each%s", run.name,
-                (long long)self->plan.unit_size, (long long)self->sizes.payload,
-                self->is_served ? "; their images come from the database" : "");
+            say(self, "works on \"%s\": units of %lld %s, %lld bytes each%s%s%s", run.name,
+                (long long)self->all.run.unit_size, self->feed.class->many,
+                (long long)self->sizes.payload, self->is_served ? "; their " : "",
+                self->is_served ? self->feed.class->many : "",
+                self->is_served ? " come from the database" : "");
     }
     self->next.lease = 0; /* registering ends it */
     self->run = run.id;
@@ -332,7 +335,7 @@ static leat_code rest(worker *self, leat_error *err) {
 /* Claims a unit; `ahead`: while another one is computed. */
 static leat_code claim(worker *self, bool ahead, leat_error *err) {
     leat_store_lease lease;
-    const leat_plan *plan = &self->plan;
+    int64_t units = 0;
     const char *machine = self->options->machine;
     if (ahead)
         LEAT_TRY(leat_store_claim_ahead(self->pg, self->run, machine, self->computing.lease, &lease,
@@ -341,8 +344,9 @@ static leat_code claim(worker *self, bool ahead, leat_error *err) {
     if (lease.news[0] != 0) say(self, "%s", lease.news);
     if (strcmp(lease.run_state, "finished") == 0) self->done = true;
     if (lease.lease == 0) return rest(self, err);
-    if (lease.step < 0 || lease.step >= LEAT_TRAIN_POSITIONS_MAX / leat_plan_position(plan, 1, 0) ||
-        lease.unit < 0 || lease.unit >= plan->units)
+    if (lease.step >= 0 && lease.step < self->feed.steps_most)
+        LEAT_TRY(leat_feed_units(&self->feed, lease.step, &units, err));
+    if (lease.unit < 0 || lease.unit >= units) /* no step has none */
         return leat_fail(err, LEAT_ERR_CORRUPT,
                          "the database gives unit %lld of step %lld, which the run does not have",
                          (long long)lease.unit, (long long)lease.step + 1);
@@ -350,8 +354,8 @@ static leat_code claim(worker *self, bool ahead, leat_error *err) {
     self->next = lease;
     self->next_renewed_ns = now_ns(self);
     self->weights_bytes = 0;
-    if (self->is_served) leat_served_begin(&self->served, lease.step, lease.unit);
-    return LEAT_OK;
+    if (!self->is_served) return LEAT_OK;
+    return leat_served_begin(&self->served, lease.step, lease.unit, err);
 }
 
 /* The next unit is left to others before it was begun. */
@@ -663,7 +667,7 @@ static void destroy(worker *self) {
     leat_block_free(self->outgoing, self->sizes.payload);
     leat_exchange_destroy(self->exchange);
     leat_trainer_destroy(self->trainer);
-    leat_data_close(&self->data);
+    leat_feed_close(&self->feed);
     leat_served_close(&self->served);
 }
 

@@ -10,10 +10,10 @@
 /* Images as levels, in their order; their number is the model's micro-batch. What a model draws at
  * random beside image i is a function of the seed and of position + i. */
 #define LEAT_BATCH_IMAGES "images"
-typedef struct leat_image_batch {
+typedef struct leat_image_micro {
     const uint8_t *levels; /* [image][LEAT_IMAGE_VALUES] */
     uint64_t seed;
     int64_t position; /* of the first image, below 2^60 */
-} leat_image_batch;
+} leat_image_micro;
 
 #endif

@@ -5,10 +5,8 @@
 
 #include "base/mem.h"
 #include "base/thread.h"
-#include "train/data.h"
-#include "train/generate.h"
+#include "train/exchange.h"
 #include "train/options.h"
-#include "train/sampling.h"
 #include "train/weights.h"
 
 /* Stacks of threads, buffers of files, JSON. */
@@ -16,18 +14,18 @@
 /* By how much the resident set of a process that has only begun may differ from run to run. */
 #define RESIDENT_ROOM (INT64_C(2) << 20)
 
-leat_code leat_train_bytes(const leat_train_options *options, const leat_plan *plan, int64_t *bytes,
-                           leat_error *err) {
-    LEAT_TRY(leat_trainer_bytes(options, plan, bytes, err));
-    *bytes += leat_sampling_bytes(options) + SMALL_BYTES;
+leat_code leat_train_bytes(const leat_task *task, const leat_train_options *options,
+                           const leat_feed *feed, int64_t *bytes, leat_error *err) {
+    LEAT_TRY(leat_trainer_bytes(task->model, options, feed, bytes, err));
+    *bytes += SMALL_BYTES + (task->measure != NULL ? task->measure->bytes(options) : 0);
     return LEAT_OK;
 }
 
-leat_code leat_train_check_memory(const leat_train_options *options, const leat_plan *plan,
-                                  int64_t more, leat_error *err) {
+leat_code leat_train_check_memory(const leat_task *task, const leat_train_options *options,
+                                  const leat_feed *feed, int64_t more, leat_error *err) {
     int64_t bytes = 0;
     if (options->memory_bytes == 0) return LEAT_OK;
-    LEAT_TRY(leat_train_bytes(options, plan, &bytes, err));
+    LEAT_TRY(leat_train_bytes(task, options, feed, &bytes, err));
     bytes += more + (leat_rss_bytes() > 0 ? leat_rss_bytes() : 0);
     if (bytes <= options->memory_bytes) return LEAT_OK;
     return leat_fail(err, LEAT_ERR_LIMIT,
@@ -37,13 +35,14 @@ leat_code leat_train_check_memory(const leat_train_options *options, const leat_
                      (long long)((bytes + RESIDENT_ROOM) >> 20) + 1);
 }
 
-static leat_code create_trainer(leat_trainer **out, const leat_train_options *options,
-                                const leat_plan *plan, const leat_data *data, leat_error *err) {
+static leat_code create_trainer(leat_trainer **out, const leat_task *task,
+                                const leat_train_options *options, const leat_feed *feed,
+                                leat_error *err) {
     int64_t bytes = 0;
     leat_error why = {0};
-    LEAT_TRY(leat_train_check_memory(options, plan, 0, err));
-    LEAT_TRY(leat_train_bytes(options, plan, &bytes, err));
-    leat_code code = leat_trainer_create(out, options, plan, &data->samples, &why);
+    LEAT_TRY(leat_train_check_memory(task, options, feed, 0, err));
+    LEAT_TRY(leat_train_bytes(task, options, feed, &bytes, err));
+    leat_code code = leat_trainer_create(out, task->model, options, feed, &why);
     if (code != LEAT_ERR_MEMORY) return leat_error_copy(err, &why);
     return leat_fail(
         err, code,
@@ -56,7 +55,7 @@ static leat_code create_trainer(leat_trainer **out, const leat_train_options *op
 static leat_code measure_speed(leat_trainer *trainer, leat_train_bill *bill, leat_error *err) {
     leat_unit_numbers unit;
     int64_t images = 0, begin_ns = 0;
-    leat_trainer_begin(trainer, 0);
+    LEAT_TRY(leat_trainer_begin(trainer, 0, err));
     for (int i = 0; i < 100; i++) {
         if (i == 1) begin_ns = leat_clock_ns(); /* the first one touches the memory */
         LEAT_TRY(leat_trainer_unit(trainer, 0, &unit, err));
@@ -69,34 +68,33 @@ static leat_code measure_speed(leat_trainer *trainer, leat_train_bill *bill, lea
     return LEAT_OK;
 }
 
-static leat_code fill(leat_trainer *trainer, const leat_train_options *options,
-                      leat_train_bill *bill, leat_error *err) {
+static leat_code fill(leat_trainer *trainer, const leat_task *task,
+                      const leat_train_options *options, leat_train_bill *bill, leat_error *err) {
     const leat_model *model = leat_trainer_model(trainer);
-    const leat_plan *plan = leat_trainer_plan(trainer);
+    const leat_feed *feed = leat_trainer_feed(trainer);
+    leat_exchange_sizes sent;
+    int64_t unused = 0, position = 0;
     const leat_model_sizes sizes = model->sizes;
     bill->parameters = sizes.parameters;
-    bill->generator_parameters = leat_generator_size(model);
-    bill->discriminator_parameters = sizes.parameters - bill->generator_parameters;
-    bill->images = plan->samples;
-    bill->image_size = LEAT_IMAGE_SIZE;
-    bill->step_images = plan->units * plan->unit_size;
-    bill->epochs = (double)bill->steps * (double)bill->step_images / (double)plan->samples;
-    bill->payload_bytes =
-        leat_payload_bytes(options->codec_up, sizes.parameters,
-                           leat_plan_micro_batches(plan) * sizes.statistics, model->class->sums);
-    bill->weights_bytes = leat_codec_bytes(options->codec_down, sizes.parameters);
-    LEAT_TRY(leat_train_bytes(options, plan, &bill->memory_bytes, err));
+    if (task->bill != NULL) task->bill(model, bill);
+    bill->images = feed->count;
+    LEAT_TRY(leat_feed_position(feed, 1, &bill->step_images, err));
+    LEAT_TRY(leat_feed_position(feed, bill->steps, &position, err));
+    bill->epochs = (double)position / (double)feed->count;
+    LEAT_TRY(leat_exchange_measure(task->model, options, feed, &sent, &unused, err));
+    bill->payload_bytes = sent.payload;
+    bill->weights_bytes = sent.weights;
+    LEAT_TRY(leat_train_bytes(task, options, feed, &bill->memory_bytes, err));
     return leat_weights_bytes(model, &bill->checkpoint_bytes, err);
 }
 
-static leat_code make(leat_data *data, const leat_train_options *options, bool measure,
-                      leat_train_bill *bill, leat_error *err) {
+static leat_code make(leat_feed *feed, const leat_task *task, const leat_train_options *options,
+                      bool measure, leat_train_bill *bill, leat_error *err) {
     leat_trainer *trainer = NULL;
-    leat_plan plan;
-    LEAT_TRY(leat_plan_make(&plan, options, data->samples.count, err));
-    LEAT_TRY(leat_plan_steps(&plan, options, &bill->steps, err));
-    LEAT_TRY(create_trainer(&trainer, options, &plan, data, err));
-    leat_code code = fill(trainer, options, bill, err);
+    LEAT_TRY(leat_feed_plan(feed, options, err));
+    LEAT_TRY(leat_feed_steps(feed, options, &bill->steps, err));
+    LEAT_TRY(create_trainer(&trainer, task, options, feed, err));
+    leat_code code = fill(trainer, task, options, bill, err);
     if (code == LEAT_OK && measure) code = measure_speed(trainer, bill, err);
     leat_trainer_destroy(trainer);
     return code;
@@ -105,13 +103,13 @@ static leat_code make(leat_data *data, const leat_train_options *options, bool m
 leat_code leat_train_plan(const char *model, const char *data, const leat_train_options *options,
                           bool measure, leat_train_bill *bill, leat_error *err) {
     leat_run_options all;
-    leat_data of;
+    leat_feed feed = {0};
     *bill = (leat_train_bill){0};
     LEAT_TRY(leat_run_options_take(&all, model, options, err));
     LEAT_TRY(leat_run_options_check(&all, err));
-    LEAT_TRY(leat_data_open(&of, data, err));
-    leat_code code = make(&of, &all.run, measure, bill, err);
-    leat_data_close(&of);
+    leat_code code = leat_feed_open(&feed, all.task->feed, data, err);
+    if (code == LEAT_OK) code = make(&feed, all.task, &all.run, measure, bill, err);
+    leat_feed_close(&feed);
     if (code != LEAT_OK) *bill = (leat_train_bill){0};
     return code;
 }

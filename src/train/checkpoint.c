@@ -324,8 +324,10 @@ leat_code leat_checkpoint_save(const char *dir, leat_trainer *trainer, leat_chec
                                leat_error *err) {
     const leat_train_state *state = leat_trainer_state(trainer);
     char path[LEAT_PATH_BYTES];
+    const leat_feed *feed = leat_trainer_feed(trainer);
     of->step = state->step;
-    of->position = leat_plan_position(leat_trainer_plan(trainer), state->step, 0);
+    of->position = 0;
+    if (feed != NULL) LEAT_TRY(leat_feed_position(feed, state->step, &of->position, err));
     leat_trainer_hash(trainer, of->state);
     /* an earlier one of this step is no checkpoint while it is replaced */
     LEAT_TRY(path_of(dir, of->step, SIDECAR, path, err));

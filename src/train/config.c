@@ -10,6 +10,7 @@
 #include "base/mem.h"
 #include "base/yaml.h"
 #include "train/options.h"
+#include "train/task.h"
 
 struct leat_train_config {
     leat_yaml *yaml;
@@ -170,7 +171,7 @@ leat_code leat_train_config_load(leat_train_config **owner, const char *path, co
     *owner = NULL;
     here.settings = settings;
     LEAT_TRY(leat_run_options_take(&set, model, &here, err));
-    LEAT_TRY(open_file(owner, path, set.model->foreign, err));
+    LEAT_TRY(open_file(owner, path, set.task->foreign, err));
     leat_code code = apply(*owner, &set, err);
     if (code == LEAT_OK) code = check_rest(*owner, &set, notes, notes_bytes, err);
     if (code != LEAT_OK) {
@@ -180,6 +181,6 @@ leat_code leat_train_config_load(leat_train_config **owner, const char *path, co
     }
     *options = set.run;
     options->settings = settings;
-    memcpy(settings, &set.settings, set.model->settings()->size_bytes);
+    memcpy(settings, &set.settings, set.task->settings()->size_bytes);
     return LEAT_OK;
 }

@@ -9,10 +9,11 @@
 struct leat_exchange {
     leat_trainer *trainer;
     leat_codec codec_up, codec_down;
+    uint64_t seed;
     const leat_model_class *class;
     leat_model_sizes model;
     leat_exchange_sizes sizes;
-    int64_t statistics_count, unit_size; /* of a unit */
+    int64_t statistics_count; /* of a unit with the most micro-batches */
     uint8_t run[LEAT_PAYLOAD_RUN_BYTES];
     uint8_t weights[32];    /* hash of those of the step */
     leat_unit_numbers unit; /* of leat_exchange_read */
@@ -35,8 +36,9 @@ static bool from_hex(const char *digits, uint8_t *out, int count) {
     return true;
 }
 
-leat_code leat_exchange_check(const leat_train_options *options, leat_error *err) {
-    if (leat_model_passes(options) == 1) return LEAT_OK;
+leat_code leat_exchange_check(const leat_model_class *class, const leat_train_options *options,
+                              leat_error *err) {
+    if (leat_model_passes(class, options) == 1) return LEAT_OK;
     return leat_fail(err, LEAT_ERR_OPTION,
                      "many machines can train with --schedule simultaneous only: alternating "
                      "steps need the weights twice a step");
@@ -44,12 +46,12 @@ leat_code leat_exchange_check(const leat_train_options *options, leat_error *err
 
 /* What follows from the model's sizes. */
 static void set_sizes(leat_exchange *self, const leat_train_options *options,
-                      const leat_plan *plan) {
+                      const leat_feed *feed) {
     const int64_t size = self->model.parameters;
+    self->seed = options->seed;
     self->codec_up = options->codec_up;
     self->codec_down = options->codec_down;
-    self->unit_size = plan->unit_size;
-    self->statistics_count = leat_plan_micro_batches(plan) * self->model.statistics;
+    self->statistics_count = feed->batches_most * self->model.statistics;
     self->sizes.payload =
         leat_payload_bytes(self->codec_up, size, self->statistics_count, self->class->sums);
     self->sizes.weights = leat_codec_bytes(self->codec_down, size);
@@ -60,13 +62,14 @@ static int64_t block_floats(const leat_exchange *self) {
     return self->model.parameters + self->statistics_count + self->model.running;
 }
 
-leat_code leat_exchange_measure(const leat_train_options *options, const leat_plan *plan,
-                                leat_exchange_sizes *sizes, int64_t *bytes, leat_error *err) {
-    leat_exchange of = {.class = leat_model_class_of(options)};
+leat_code leat_exchange_measure(const leat_model_class *class, const leat_train_options *options,
+                                const leat_feed *feed, leat_exchange_sizes *sizes, int64_t *bytes,
+                                leat_error *err) {
+    leat_exchange of = {.class = class};
     *bytes = 0;
     *sizes = of.sizes;
-    LEAT_TRY(leat_model_measure(options, &of.model, err));
-    set_sizes(&of, options, plan);
+    LEAT_TRY(leat_model_measure(class, options, &of.model, err));
+    set_sizes(&of, options, feed);
     *sizes = of.sizes;
     *bytes = 4 * block_floats(&of);
     return LEAT_OK;
@@ -77,12 +80,12 @@ leat_code leat_exchange_create(leat_exchange **out, leat_trainer *trainer,
                                leat_error *err) {
     leat_exchange *self = NULL;
     *out = NULL;
-    LEAT_TRY(leat_exchange_check(options, err));
+    LEAT_TRY(leat_exchange_check(leat_trainer_model(trainer)->class, options, err));
     LEAT_TRY(LEAT_NEW(&self, 1, err));
     self->trainer = trainer;
     self->class = leat_trainer_model(trainer)->class;
     self->model = leat_trainer_model(trainer)->sizes;
-    set_sizes(self, options, leat_trainer_plan(trainer));
+    set_sizes(self, options, leat_trainer_feed(trainer));
     const bool is_hash = from_hex(run, self->run, LEAT_PAYLOAD_RUN_BYTES);
     LEAT_ASSERT(is_hash);
     leat_code code = leat_block_alloc((void **)&self->block, block_floats(self) * 4, err);
@@ -114,19 +117,20 @@ static void hash_of(const uint8_t *bytes, int64_t size_bytes, uint8_t digest[32]
 
 /* ---- weights -------------------------------------------------------------------------------- */
 
-void leat_exchange_put_weights(leat_exchange *exchange, uint8_t *out, char hash[65]) {
+leat_code leat_exchange_put_weights(leat_exchange *exchange, uint8_t *out, char hash[65],
+                                    leat_error *err) {
     const float *weights = leat_trainer_state(exchange->trainer)->parameters;
     leat_codec_encode(exchange->codec_down, 0, weights, exchange->model.parameters, out);
     hash_of(out, exchange->sizes.weights, exchange->weights, hash);
     memcpy(exchange->running, leat_trainer_state(exchange->trainer)->running,
            (size_t)exchange->model.running * sizeof(float));
-    leat_trainer_begin(exchange->trainer, 0);
+    return leat_trainer_begin(exchange->trainer, 0, err);
 }
 
-void leat_exchange_again(leat_exchange *exchange) {
+leat_code leat_exchange_again(leat_exchange *exchange, leat_error *err) {
     memcpy(leat_trainer_state(exchange->trainer)->running, exchange->running,
            (size_t)exchange->model.running * sizeof(float));
-    leat_trainer_begin(exchange->trainer, 0);
+    return leat_trainer_begin(exchange->trainer, 0, err);
 }
 
 leat_code leat_exchange_take_weights(leat_exchange *exchange, int64_t step, const uint8_t *bytes,
@@ -139,37 +143,40 @@ leat_code leat_exchange_take_weights(leat_exchange *exchange, int64_t step, cons
                          (long long)step + 1);
     leat_codec_decode(exchange->codec_down, bytes, exchange->model.parameters, state->parameters);
     state->step = step;
-    leat_trainer_begin(exchange->trainer, 0); /* rounding what is rounded changes nothing */
-    return LEAT_OK;
+    return leat_trainer_begin(exchange->trainer, 0, err); /* rounding again changes nothing */
 }
 
 /* ---- units ---------------------------------------------------------------------------------- */
 
-static leat_payload_header header_of(const leat_exchange *exchange, int64_t unit) {
-    leat_payload_header header = {.codec = exchange->codec_up,
-                                  .step = leat_trainer_state(exchange->trainer)->step,
-                                  .unit = unit,
-                                  .pass = 0, /* the only one of its step */
-                                  .weight = (double)exchange->unit_size,
-                                  .gradient_count = exchange->model.parameters,
-                                  .statistics_count = exchange->statistics_count,
-                                  .sum_count = exchange->class->sums};
-    memcpy(header.run, exchange->run, sizeof header.run);
-    memcpy(header.weights, exchange->weights, sizeof header.weights);
-    return header;
+/* What the payload of a unit must say of itself, and the place of the unit. */
+static leat_code header_of(const leat_exchange *exchange, int64_t unit, leat_payload_header *out,
+                           leat_place *place, leat_error *err) {
+    const leat_feed *feed = leat_trainer_feed(exchange->trainer);
+    const int64_t step = leat_trainer_state(exchange->trainer)->step;
+    *out = (leat_payload_header){.codec = exchange->codec_up,
+                                 .step = step,
+                                 .unit = unit,
+                                 .pass = 0, /* the only one of its step */
+                                 .gradient_count = exchange->model.parameters,
+                                 .statistics_count = exchange->statistics_count,
+                                 .sum_count = exchange->class->sums};
+    memcpy(out->run, exchange->run, sizeof out->run);
+    memcpy(out->weights, exchange->weights, sizeof out->weights);
+    LEAT_TRY(leat_feed_place(feed, step, unit, place, err));
+    return leat_feed_weight(feed, place, &out->weight, err);
 }
 
 leat_code leat_exchange_compute(leat_exchange *exchange, int64_t unit, uint8_t *out, char hash[65],
                                 leat_error *err) {
-    const leat_payload_header header = header_of(exchange, unit);
+    leat_payload_header header;
+    leat_place place;
     uint8_t digest[32];
     leat_unit_numbers of;
+    LEAT_TRY(header_of(exchange, unit, &header, &place, err));
     LEAT_TRY(leat_trainer_unit(exchange->trainer, unit, &of, err));
     LEAT_ASSERT(of.weight == header.weight);
     const leat_payload_values values = {of.gradient, of.statistics, of.sums};
-    const uint64_t key =
-        leat_trainer_key(leat_trainer_plan(exchange->trainer), header.step, unit, 0);
-    leat_payload_write(&header, key, &values, out);
+    leat_payload_write(&header, leat_trainer_key(exchange->seed, place.position, 0), &values, out);
     hash_of(out, exchange->sizes.payload, digest, hash);
     return LEAT_OK;
 }
@@ -180,7 +187,9 @@ void leat_exchange_cancel(leat_exchange *exchange, bool cancelled) {
 
 leat_code leat_exchange_read(leat_exchange *exchange, int64_t unit, const uint8_t *bytes,
                              int64_t size_bytes, leat_unit_numbers *of, leat_error *err) {
-    const leat_payload_header header = header_of(exchange, unit);
+    leat_payload_header header;
+    leat_place place;
+    LEAT_TRY(header_of(exchange, unit, &header, &place, err));
     exchange->unit.weight = header.weight;
     leat_payload_values values = {exchange->unit.gradient, exchange->unit.statistics,
                                   exchange->unit.sums};

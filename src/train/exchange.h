@@ -16,24 +16,27 @@ typedef struct leat_exchange_sizes {
 
 /* LEAT_ERR_OPTION: a schedule with more than one pass a step, which needs the weights in between.
  */
-LEAT_MUST_CHECK leat_code leat_exchange_check(const leat_train_options *options, leat_error *err);
+LEAT_MUST_CHECK leat_code leat_exchange_check(const leat_model_class *class,
+                                              const leat_train_options *options, leat_error *err);
 /* For a trainer, which must outlive it, of a run with these options and this hash (identity.h).
  * Fails as leat_exchange_check does. */
 LEAT_MUST_CHECK leat_code leat_exchange_create(leat_exchange **out, leat_trainer *trainer,
                                                const leat_train_options *options,
                                                const char run[65], leat_error *err);
 /* Bytes that it takes, and sizes of what it sends, without memory. */
-LEAT_MUST_CHECK leat_code leat_exchange_measure(const leat_train_options *options,
-                                                const leat_plan *plan, leat_exchange_sizes *sizes,
+LEAT_MUST_CHECK leat_code leat_exchange_measure(const leat_model_class *class,
+                                                const leat_train_options *options,
+                                                const leat_feed *feed, leat_exchange_sizes *sizes,
                                                 int64_t *bytes, leat_error *err);
 void leat_exchange_destroy(leat_exchange *exchange);
 leat_exchange_sizes leat_exchange_get_sizes(const leat_exchange *exchange);
 
 /* Encodes the trainer's weights, from which the units of its next step are computed. out:
  * sizes.weights bytes; hash: SHA-256 of them, as hexadecimal digits. */
-void leat_exchange_put_weights(leat_exchange *exchange, uint8_t *out, char hash[65]);
+LEAT_MUST_CHECK leat_code leat_exchange_put_weights(leat_exchange *exchange, uint8_t *out,
+                                                    char hash[65], leat_error *err);
 /* Forgets the units that were added since put_weights: they will be added again. */
-void leat_exchange_again(leat_exchange *exchange);
+LEAT_MUST_CHECK leat_code leat_exchange_again(leat_exchange *exchange, leat_error *err);
 /* Makes these the weights of step `step`, to compute units of it. LEAT_ERR_CORRUPT: the bytes do
  * not have the hash. */
 LEAT_MUST_CHECK leat_code leat_exchange_take_weights(leat_exchange *exchange, int64_t step,

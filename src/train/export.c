@@ -20,6 +20,7 @@
 #include "train/init.h"
 #include "train/open.h"
 #include "train/sampling.h"
+#include "train/task.h"
 #include "train/weights.h"
 
 #define CONFIG "config.json"
@@ -489,21 +490,16 @@ static leat_code import(const char *path, leat_run_folder *folder, leat_error *e
     leat_dcgan_settings settings = leat_dcgan_settings_default();
     leat_train_options options = leat_train_options_default();
     leat_run_options all;
-    leat_samples samples = {.count = 1, .fingerprint = ""};
     leat_checkpoint of = {.score = NAN, .deviation = NAN};
     leat_identity identity = {0};
     leat_trainer *trainer = NULL;
-    leat_plan plan;
     LEAT_TRY(read_sizes(path, &options, &settings, err));
     options.settings = &settings;
-    LEAT_TRY(leat_run_options_take(&all, leat_model_name(), &options, err));
-    samples.sample_bytes = leat_model_sample_bytes();
-    LEAT_TRY(leat_plan_make(&plan, &all.run, 1, err));
-    LEAT_TRY(leat_trainer_create(&trainer, &all.run, &plan, &samples, err));
+    LEAT_TRY(leat_run_options_take(&all, leat_dcgan_task.model->name, &options, err));
+    LEAT_TRY(leat_trainer_create(&trainer, all.task->model, &all.run, NULL, err));
     leat_code code = leat_init_load(path, trainer, identity.init, err);
-    samples.count = 0;
     if (code == LEAT_OK)
-        code = leat_identity_make(&identity, leat_trainer_model(trainer), &samples, &all, err);
+        code = leat_identity_make(&identity, leat_trainer_model(trainer), NULL, &all, err);
     /* in this order: a checkpoint without training.json could be taken for another run's */
     if (code == LEAT_OK) code = leat_training_save(folder, &identity, &all, leat_version(), err);
     memcpy(of.run, identity.run, sizeof of.run);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/hash.h"
+#include "train/task.h"
 
 bool leat_identity_keeps(const leat_setting *row) {
     static const char *const of_machine[] = {"threads", "memory", "kernels", "init", "export"};
@@ -20,7 +21,7 @@ leat_code leat_identity_hash(leat_identity *identity, const leat_run_options *op
     leat_buf text = {0};
     uint8_t digest[32];
     leat_sha256 sha;
-    const bool of_model = strcmp(identity->model, options->model->name) == 0;
+    const bool of_model = strcmp(identity->model, options->task->model->name) == 0;
     LEAT_ASSERT(of_model); /* the settings that follow are those of this model */
     leat_code code =
         leat_buf_printf(&text, err, "leat run 1\nmodel %s %s\ndata %s %lld\nkernels %s\ninit %s\n",
@@ -42,14 +43,14 @@ leat_code leat_identity_hash(leat_identity *identity, const leat_run_options *op
 }
 
 leat_code leat_identity_make(leat_identity *identity, const leat_model *model,
-                             const leat_samples *samples, const leat_run_options *options,
+                             const leat_feed *feed, const leat_run_options *options,
                              leat_error *err) {
     LEAT_TRY(
         leat_kernel_class(model->class->suites, options->run.kernels, identity->kernel_class, err));
     snprintf(identity->model, sizeof identity->model, "%s", model->class->name);
     leat_model_hash(model, identity->model_hash);
-    snprintf(identity->data, sizeof identity->data, "%s", samples->fingerprint);
-    identity->samples = samples->count;
+    snprintf(identity->data, sizeof identity->data, "%s", feed != NULL ? feed->fingerprint : "");
+    identity->samples = feed != NULL ? feed->count : 0;
     return leat_identity_hash(identity, options, err);
 }
 

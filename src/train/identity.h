@@ -9,6 +9,7 @@
 #include "base/file.h"
 #include "base/json.h"
 #include "nn/ops/suites.h"
+#include "train/feed.h"
 #include "train/model.h"
 #include "train/options.h"
 
@@ -24,10 +25,11 @@ typedef struct leat_identity {
     char run[65];                    /* SHA-256 of all of it */
 } leat_identity;
 
-/* Fills all but `init`, which the caller has set, and `run`. Runs the kernels' self-test. */
+/* Fills all but `init`, which the caller has set. feed NULL: no data. Runs the self-test of the
+ * model's kernels. */
 LEAT_MUST_CHECK leat_code leat_identity_make(leat_identity *identity, const leat_model *model,
-                                             const leat_samples *samples,
-                                             const leat_run_options *options, leat_error *err);
+                                             const leat_feed *feed, const leat_run_options *options,
+                                             leat_error *err);
 /* Sets `run`. */
 LEAT_MUST_CHECK leat_code leat_identity_hash(leat_identity *identity,
                                              const leat_run_options *options, leat_error *err);

@@ -141,7 +141,7 @@ leat_code leat_run_metrics_load(leat_run_metrics **out, const leat_run *run, int
     char path[LEAT_PATH_BYTES];
     *out = NULL;
     LEAT_TRY(leat_run_folder_join(&run->folder, LEAT_RUN_METRICS, path, err));
-    return leat_metrics_read(out, leat_model_values(), leat_sampling_measures(), path, most, err);
+    return leat_metrics_read(out, run->task->model->values, run->task->measures, path, most, err);
 }
 
 void leat_run_metrics_destroy(leat_run_metrics *metrics) {

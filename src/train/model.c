@@ -5,38 +5,30 @@
 #include <string.h>
 
 #include "base/hash.h"
-#include "nn/models/dcgan/model.h"
 
-const char *leat_model_name(void) { return leat_dcgan_class.name; }
-const leat_value *leat_model_values(void) { return leat_dcgan_class.values; }
-int64_t leat_model_sample_bytes(void) { return LEAT_IMAGE_VALUES; }
-
-const leat_model_class *leat_model_class_of(const leat_train_options *options) {
-    (void)options; /* there is one */
-    return &leat_dcgan_class;
-}
-
-int leat_model_passes(const leat_train_options *options) {
-    return leat_dcgan_class.passes(options->settings);
+int leat_model_passes(const leat_model_class *class, const leat_train_options *options) {
+    LEAT_ASSERT(options->settings != NULL); /* within the room also where they are the defaults */
+    return class->passes(options->settings);
 }
 
 static leat_model_setup setup_of(const leat_train_options *options) {
+    LEAT_ASSERT(options->settings != NULL);
     return (leat_model_setup){.settings = options->settings,
                               .micro_batch = options->micro_batch,
                               .threads = options->threads,
                               .kernels = options->kernels};
 }
 
-leat_code leat_model_measure(const leat_train_options *options, leat_model_sizes *out,
-                             leat_error *err) {
+leat_code leat_model_measure(const leat_model_class *class, const leat_train_options *options,
+                             leat_model_sizes *out, leat_error *err) {
     const leat_model_setup setup = setup_of(options);
-    return leat_dcgan_class.sizes(&setup, out, err);
+    return class->sizes(&setup, out, err);
 }
 
-leat_code leat_model_create(leat_model *out, const leat_train_options *options, leat_error *err) {
-    const leat_model_class *class = &leat_dcgan_class;
+leat_code leat_model_create(leat_model *out, const leat_model_class *class,
+                            const leat_train_options *options, leat_error *err) {
     const leat_model_setup setup = setup_of(options);
-    leat_model model = {.class = class, .passes = class->passes(options->settings)};
+    leat_model model = {.class = class, .passes = leat_model_passes(class, options)};
     *out = (leat_model){0};
     LEAT_ASSERT(model.passes >= 1 && model.passes <= LEAT_MODEL_PASSES_MAX);
     LEAT_ASSERT(class->sums <= LEAT_UNIT_SUMS_MAX && class->norms <= LEAT_MODEL_NORMS_MAX);

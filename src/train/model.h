@@ -5,8 +5,8 @@
 #ifndef LEAT_TRAIN_MODEL_H
 #define LEAT_TRAIN_MODEL_H
 
+#include "leat/train.h"
 #include "nn/model.h"
-#include "train/plan.h"
 
 typedef struct leat_model {
     const leat_model_class *class;
@@ -18,33 +18,17 @@ typedef struct leat_model {
 /* Of all classes; part of the keys of rounding, and so of every run. */
 #define LEAT_MODEL_PASSES_MAX 2
 
-/* Samples, read by any number of threads at once. */
-typedef struct leat_samples {
-    int64_t count;
-    const char *fingerprint; /* which data it is: 64 hexadecimal digits */
-    int64_t sample_bytes;
-    leat_code (*read)(const void *context, int64_t index, uint8_t *out, leat_error *err);
-    const void *context;
-} leat_samples;
-
-/* The class of the model that a run with these options trains. */
-const leat_model_class *leat_model_class_of(const leat_train_options *options);
-/* Errors of the class's functions. After a failure *out is {0}. */
-LEAT_MUST_CHECK leat_code leat_model_create(leat_model *out, const leat_train_options *options,
-                                            leat_error *err);
+/* A model of this class for a run with these options: errors of the class's functions. After a
+ * failure *out is {0}. */
+LEAT_MUST_CHECK leat_code leat_model_create(leat_model *out, const leat_model_class *class,
+                                            const leat_train_options *options, leat_error *err);
 void leat_model_destroy(leat_model *model);
 /* Sizes without memory. */
-LEAT_MUST_CHECK leat_code leat_model_measure(const leat_train_options *options,
+LEAT_MUST_CHECK leat_code leat_model_measure(const leat_model_class *class,
+                                             const leat_train_options *options,
                                              leat_model_sizes *out, leat_error *err);
-
 /* The passes of a step with these options. */
-int leat_model_passes(const leat_train_options *options);
-
-/* Bytes of a sample; "dcgan". */
-int64_t leat_model_sample_bytes(void);
-const char *leat_model_name(void);
-/* The class's list of values. */
-const leat_value *leat_model_values(void);
+int leat_model_passes(const leat_model_class *class, const leat_train_options *options);
 
 /* SHA-256, as hexadecimal digits, of the class's identity, names and shapes of all parameters and
  * running statistics: equal for models whose payloads and checkpoints are interchangeable. */

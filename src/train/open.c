@@ -10,6 +10,7 @@
 #include "base/thread.h"
 #include "base/ticker.h"
 #include "train/sampling.h"
+#include "train/task.h"
 
 /* ---- Opened --------------------------------------------------------------------------------- */
 
@@ -63,6 +64,7 @@ static leat_code fill(leat_run *run, const char *path, leat_error *err) {
     LEAT_TRY(leat_run_folder_look(&run->folder, path, err));
     LEAT_TRY(leat_training_load(&run->folder, &run->identity, &run->options, &run->settings,
                                 run->version, err));
+    LEAT_TRY(leat_task_find(run->identity.model, &run->task, err));
     LEAT_TRY(leat_checkpoints_list(&run->checkpoints, run->folder.checkpoints, run->identity.run,
                                    true, err));
     LEAT_TRY(list_grids(run, err));
@@ -133,13 +135,6 @@ bool leat_run_checkpoint_at(const leat_run *run, int index, leat_run_checkpoint 
 
 /* ---- Its weights ---------------------------------------------------------------------------- */
 
-static leat_code no_samples(const void *context, int64_t index, uint8_t *out, leat_error *err) {
-    (void)context;
-    (void)index;
-    (void)out;
-    return leat_fail(err, LEAT_ERR_NOT_FOUND, "a run that is read has no data");
-}
-
 static leat_code refuse_step(const leat_run *run, int64_t step, leat_error *err) {
     leat_checkpoints all;
     /* damaged ones are left out of a run, but here they are the reason */
@@ -154,19 +149,14 @@ static leat_code refuse_step(const leat_run *run, int64_t step, leat_error *err)
 leat_code leat_run_load(const leat_run *run, int64_t step, int threads, const char *kernels,
                         leat_trainer **trainer, const leat_checkpoint **checkpoint,
                         leat_error *err) {
-    static const leat_samples none = {.count = 1, .fingerprint = "", .read = no_samples};
     const leat_checkpoint *of = leat_checkpoints_find(&run->checkpoints, step);
     leat_train_options options = run->options.run;
-    leat_samples samples = none;
-    leat_plan plan;
     *trainer = NULL;
     if (checkpoint != NULL) *checkpoint = of;
     if (of == NULL) return refuse_step(run, step, err);
     options.threads = threads;
     options.kernels = kernels;
-    samples.sample_bytes = leat_model_sample_bytes();
-    LEAT_TRY(leat_plan_make(&plan, &options, 1, err));
-    LEAT_TRY(leat_trainer_create(trainer, &options, &plan, &samples, err));
+    LEAT_TRY(leat_trainer_create(trainer, run->task->model, &options, NULL, err));
     leat_code code = leat_checkpoint_load(run->folder.checkpoints, of, *trainer, err);
     if (code == LEAT_OK) return LEAT_OK;
     leat_trainer_destroy(*trainer);

@@ -4,8 +4,10 @@
 
 #include "train/checkpoint.h"
 #include "train/folder.h"
+#include "train/task.h"
 
 struct leat_run {
+    const leat_task *task;
     leat_run_folder folder;
     leat_identity identity;
     leat_run_options options; /* the run's settings; the machine's are defaults */

@@ -4,6 +4,7 @@
  * they are part of a run's identity.
  */
 #include "train/options.h"
+#include "train/task.h"
 
 #include <math.h>
 #include <string.h>
@@ -160,8 +161,8 @@ leat_code leat_run_options_take(leat_run_options *out, const char *model,
     LEAT_ASSERT(options->settings != &out->settings); /* they are overwritten first */
     *out = (leat_run_options){.run = *options};
     out->run.settings = &out->settings;
-    LEAT_TRY(leat_model_find(model, &out->model, err));
-    const leat_setting_table *own = out->model->settings();
+    LEAT_TRY(leat_task_find(model, &out->task, err));
+    const leat_setting_table *own = out->task->settings();
     if (options->settings == NULL) own->set_defaults(&out->settings);
     else memcpy(&out->settings, options->settings, own->size_bytes);
     return LEAT_OK;
@@ -170,13 +171,13 @@ leat_code leat_run_options_take(leat_run_options *out, const char *model,
 leat_code leat_run_options_check(const leat_run_options *options, leat_error *err) {
     LEAT_ASSERT(options->run.settings == &options->settings);
     LEAT_TRY(leat_settings_check(leat_train_options_table(), &options->run, err));
-    LEAT_TRY(leat_settings_check(options->model->settings(), &options->settings, err));
+    LEAT_TRY(leat_settings_check(options->task->settings(), &options->settings, err));
     if (options->run.codec_down != LEAT_CODEC_INT8) return LEAT_OK;
     return leat_fail(err, LEAT_ERR_OPTION, "codec-down: weights are f32 or bf16");
 }
 
 const leat_setting *leat_run_option_find(leat_run_options *options, const char *name, void **of) {
-    const leat_setting *row = leat_setting_find(options->model->settings(), name);
+    const leat_setting *row = leat_setting_find(options->task->settings(), name);
     *of = &options->settings;
     if (row != NULL) return row;
     *of = &options->run;
@@ -184,47 +185,47 @@ const leat_setting *leat_run_option_find(leat_run_options *options, const char *
 }
 
 double leat_run_learning_rate(const leat_run_options *options) {
-    const leat_setting *row = leat_setting_find(options->model->settings(), "learning-rate");
+    const leat_setting *row = leat_setting_find(options->task->settings(), "learning-rate");
     double rate = NAN;
     if (row == NULL) return rate;
     LEAT_ASSERT(row->kind == LEAT_SETTING_REAL);
-    memcpy(&rate, (const char *)&options->settings + row->place, sizeof rate);
+    memcpy(&rate, options->settings.bytes + row->place, sizeof rate);
     return rate;
 }
 
-static bool is_ordered(const leat_model_row *model, const char *name) {
-    for (int i = 0; model->order != NULL && model->order[i] != NULL; i++)
-        if (strcmp(model->order[i], name) == 0) return true;
+static bool is_ordered(const leat_task *task, const char *name) {
+    for (int i = 0; task->order != NULL && task->order[i] != NULL; i++)
+        if (strcmp(task->order[i], name) == 0) return true;
     return false;
 }
 
 /* Row number *index of those that the model's order does not name; NULL: there are fewer, and their
  * number was taken off *index. */
-static const leat_setting *rest_at(const leat_model_row *model, const leat_setting_table *table,
+static const leat_setting *rest_at(const leat_task *task, const leat_setting_table *table,
                                    int *index) {
     for (const leat_setting *row = table->rows; row->name != NULL; row++)
-        if (!is_ordered(model, row->name) && (*index)-- == 0) return row;
+        if (!is_ordered(task, row->name) && (*index)-- == 0) return row;
     return NULL;
 }
 
 bool leat_run_option_at(const leat_run_options *options, int index, leat_run_option *out) {
-    const leat_model_row *model = options->model;
-    const leat_setting_table *own = model->settings(), *all = leat_train_options_table();
+    const leat_task *task = options->task;
+    const leat_setting_table *own = task->settings(), *all = leat_train_options_table();
     LEAT_ASSERT(index >= 0);
-    for (int i = 0; model->order != NULL && model->order[i] != NULL; i++) {
+    for (int i = 0; task->order != NULL && task->order[i] != NULL; i++) {
         if (index-- > 0) continue;
-        out->row = leat_setting_find(own, model->order[i]);
+        out->row = leat_setting_find(own, task->order[i]);
         out->of = &options->settings;
         if (out->row != NULL) return true;
-        out->row = leat_setting_find(all, model->order[i]);
+        out->row = leat_setting_find(all, task->order[i]);
         out->of = &options->run;
         LEAT_ASSERT(out->row != NULL); /* the order has only names of options */
         return true;
     }
     out->of = &options->settings;
-    out->row = rest_at(model, own, &index);
+    out->row = rest_at(task, own, &index);
     if (out->row != NULL) return true;
     out->of = &options->run;
-    out->row = rest_at(model, all, &index);
+    out->row = rest_at(task, all, &index);
     return out->row != NULL;
 }

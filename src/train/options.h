@@ -5,16 +5,18 @@
 #ifndef LEAT_TRAIN_OPTIONS_H
 #define LEAT_TRAIN_OPTIONS_H
 
+#include "base/error.h"
 #include "leat/train.h"
-#include "train/models.h"
 
 /* The rows of leat_train_options_table, for tables with other defaults. */
 extern const leat_setting leat_train_rows[];
 
 /* The options of a run with memory of their own for the model's settings. `run.settings` is the
  * address of `settings`, so it is not copied by assignment (leat_run_options_take). */
+typedef struct leat_task leat_task; /* task.h */
+
 typedef struct leat_run_options {
-    const leat_model_row *model;
+    const leat_task *task;
     leat_train_options run;
     leat_setting_memory settings;
 } leat_run_options;
@@ -32,7 +34,7 @@ typedef struct leat_run_option {
     const leat_setting *row;
     const void *of;
 } leat_run_option;
-/* Number `index`, from 0, in the order of a run's files and hash (leat_model_row); false after the
+/* Number `index`, from 0, in the order of a run's files and hash (leat_task); false after the
  * last. */
 bool leat_run_option_at(const leat_run_options *options, int index, leat_run_option *out);
 /* Its value as leat_setting_get has it. */

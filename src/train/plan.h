@@ -1,5 +1,5 @@
 /*
- * The plan of a run: which samples a unit uses. Unit k of step s covers positions
+ * The plan of a run on images: which samples a unit uses. Unit k of step s covers positions
  * [(s K + k) n, + n) of an endless sequence, K units a step, n samples a unit; position p is sample
  * perm_e(p mod N) of epoch e = floor(p / N) (leat_image_at). So a unit is three integers, every
  * sample is used once an epoch, and a unit may straddle two epochs. Steps and units count from 0.
@@ -7,11 +7,7 @@
 #ifndef LEAT_TRAIN_PLAN_H
 #define LEAT_TRAIN_PLAN_H
 
-#include "base/error.h"
-#include "leat/train.h"
-
-/* Of (K n steps): below it, no position overflows. */
-#define LEAT_TRAIN_POSITIONS_MAX (INT64_C(1) << 60)
+#include "train/feed.h"
 
 typedef struct leat_plan {
     uint64_t seed;

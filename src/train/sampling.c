@@ -89,9 +89,9 @@ leat_code leat_image_grid_save(const char *path, const uint8_t *images, int64_t 
 /* Samples are made with the model's own memory; on top of it come a group of images, those of the
  * grid, and the features' net. */
 int64_t leat_sampling_bytes(const leat_train_options *options) {
-    const leat_dcgan_settings *settings = options->settings;
     const int64_t group = options->threads * (int64_t)options->micro_batch;
     const int64_t image = LEAT_IMAGE_VALUES * (int64_t)sizeof(float);
+    const leat_dcgan_settings *settings = options->settings;
     if (options->sample_every == 0 && options->export_dir == NULL) return 0;
     return group * (image + settings->latent * (int64_t)sizeof(float)) +
            options->threads * FEATURES_BYTES + (256 + LEAT_GRID_IMAGES) * image +
@@ -151,18 +151,14 @@ static leat_code save_grid(const leat_run_folder *folder, int64_t step, const ui
                                 true, err);
 }
 
-const leat_value *leat_sampling_measures(void) {
-    static const leat_value measures[] = {
-        {"score", "generated images", -1, "Score over time", "score, distance from the data",
-         "score"},
-        {"deviation", "deviation", 0, NULL, NULL, NULL},
-        {"spread", "samples", 0, "Spread between samples over time", "spread", NULL},
-        {"spread_data", "images of the data set", 0, "Spread between samples over time", "spread",
-         NULL},
-        {0},
-    };
-    return measures;
-}
+const leat_value leat_sampling_measures[] = {
+    {"score", "generated images", -1, "Score over time", "score, distance from the data", "score"},
+    {"deviation", "deviation", 0, NULL, NULL, NULL},
+    {"spread", "samples", 0, "Spread between samples over time", "spread", NULL},
+    {"spread_data", "images of the data set", 0, "Spread between samples over time", "spread",
+     NULL},
+    {0},
+};
 
 int64_t leat_grid_step(const char *name) {
     char same[64];

@@ -18,7 +18,7 @@ enum { LEAT_SPREAD_IMAGES = 64 };
 
 /* What is measured, in the order of leat_sampling_measures. */
 enum { LEAT_MEASURE_SCORE, LEAT_MEASURE_DEVIATION, LEAT_MEASURE_SPREAD, LEAT_MEASURE_SPREAD_DATA };
-const leat_value *leat_sampling_measures(void);
+extern const leat_value leat_sampling_measures[];
 
 typedef struct leat_sampling {
     const leat_model *model;

@@ -12,6 +12,7 @@
 #define LEAT_TRAIN_SCORE_H
 
 #include "base/ticker.h"
+#include "train/feed.h"
 #include "train/model.h"
 
 enum {

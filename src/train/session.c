@@ -42,15 +42,16 @@ leat_code leat_session_begin(leat_session *session, const char *model, const cha
     LEAT_TRY(leat_run_options_take(&session->all, model, options, err));
     LEAT_TRY(leat_run_options_check(&session->all, err));
     options = session->options;
-    LEAT_TRY(leat_data_open(&session->data, data, err));
-    LEAT_TRY(leat_plan_make(&session->plan, options, session->data.samples.count, err));
-    LEAT_TRY(leat_plan_steps(&session->plan, options, &session->steps, err));
-    LEAT_TRY(leat_train_check_memory(options, &session->plan, 0, err));
-    LEAT_TRY(leat_trainer_create(&session->trainer, options, &session->plan, &session->data.samples,
-                                 err));
+    session->task = session->all.task;
+    LEAT_TRY(leat_feed_open(&session->feed, session->task->feed, data, err));
+    LEAT_TRY(leat_feed_plan(&session->feed, options, err));
+    LEAT_TRY(leat_feed_steps(&session->feed, options, &session->steps, err));
+    LEAT_TRY(leat_train_check_memory(session->task, options, &session->feed, 0, err));
+    LEAT_TRY(
+        leat_trainer_create(&session->trainer, session->task->model, options, &session->feed, err));
     if (options->init != NULL) LEAT_TRY(load_init(session, err));
     return leat_identity_make(&session->identity, leat_trainer_model(session->trainer),
-                              &session->data.samples, &session->all, err);
+                              &session->feed, &session->all, err);
 }
 
 void leat_session_note(leat_session *session, const char *format, ...) {
@@ -125,7 +126,7 @@ static leat_code rewind_run(leat_session *session, const leat_checkpoints *list,
     const int64_t step = session->options->rewind;
     const leat_checkpoint *of = leat_checkpoints_find(list, step);
     leat_rewound rewound;
-    if (of == NULL) return leat_checkpoints_refuse(list, step, session->plan.samples, err);
+    if (of == NULL) return leat_checkpoints_refuse(list, step, session->feed.count, err);
     LEAT_TRY(refuse_end(session, step, err));
     LEAT_TRY(check_export(session, err));
     LEAT_TRY(leat_checkpoint_load(session->folder.checkpoints, of, session->trainer, err));
@@ -183,6 +184,20 @@ static leat_code check_rewind(const leat_session *session, leat_error *err) {
     return LEAT_OK;
 }
 
+static leat_code begin_measuring(leat_session *session, leat_error *err) {
+    const leat_measure_class *class = session->task->measure;
+    const leat_measuring of = {.folder = &session->folder,
+                               .model = leat_trainer_model(session->trainer),
+                               .feed = &session->feed,
+                               .options = session->options,
+                               .ticker = &session->ticker};
+    char note[LEAT_MEASURE_NOTE_BYTES] = "";
+    if (class == NULL || session->options->sample_every == 0) return LEAT_OK;
+    const leat_code code = class->create(&session->measure, &of, note, err);
+    if (note[0] != 0) leat_session_note(session, "%s", note);
+    return code;
+}
+
 leat_code leat_session_open(leat_session *session, const char *run, leat_error *err) {
     char path[LEAT_PATH_BYTES];
     LEAT_TRY(check_rewind(session, err));
@@ -196,25 +211,20 @@ leat_code leat_session_open(leat_session *session, const char *run, leat_error *
         leat_session_note(session, "there was nothing to resume: this is a new run");
     if (session->folder.exists && session->saved_step < 0)
         leat_session_note(session, "the run has no checkpoint: it begins at its first step again");
-    if (session->plan.samples < session->plan.micro_batch)
-        leat_session_note(
-            session,
-            "the data set has %lld images, so a micro-batch of %lld has them more than once",
-            (long long)session->plan.samples, (long long)session->plan.micro_batch);
-    if (session->options->sample_every > 0 && session->plan.samples < 2 * LEAT_SCORE_N)
+    const leat_feed *feed = &session->feed;
+    if (feed->count < session->options->micro_batch)
         leat_session_note(session,
-                          "the data set has %lld images, too few for the score to mean anything",
-                          (long long)session->plan.samples);
+                          "the data set has %lld %s, so a micro-batch of %lld has them more than "
+                          "once",
+                          (long long)feed->count, feed->class->many,
+                          (long long)session->options->micro_batch);
     LEAT_TRY(leat_training_save(&session->folder, &session->identity, &session->all,
                                 session->version, err));
-    if (session->options->sample_every > 0)
-        LEAT_TRY(leat_sampling_create(&session->sampling, &session->folder,
-                                      leat_trainer_model(session->trainer), &session->data.samples,
-                                      session->options, &session->ticker, err));
+    LEAT_TRY(begin_measuring(session, err));
     LEAT_TRY(leat_run_folder_join(&session->folder, LEAT_RUN_METRICS, path, err));
     const int64_t kept = session->saved_step < 0 ? -1 : session->saved_step;
-    return leat_metrics_open(&session->metrics, leat_model_values(), leat_sampling_measures(), path,
-                             kept, err);
+    return leat_metrics_open(&session->metrics, session->task->model->values,
+                             session->task->measures, path, kept, err);
 }
 
 /* ---- After a step --------------------------------------------------------------------------- */
@@ -226,31 +236,29 @@ static leat_code measure(leat_session *session, leat_train_step *step, leat_erro
     const bool sample = due(state->step, session->options->sample_every) ||
                         (state->step == session->steps && session->options->sample_every > 0);
     const bool last = state->step == session->steps;
+    char note[LEAT_MEASURE_NOTE_BYTES] = "";
     for (int i = 0; i < LEAT_MEASURES_MAX; i++) step->measured[i] = NAN;
-    if (sample)
+    if (sample && session->measure != NULL)
         LEAT_TRY(
-            leat_sampling_take(&session->sampling, &session->folder, state->parameters, step, err));
-    const double deviation = leat_train_step_value(step, "deviation");
-    if (sample && deviation < LEAT_SAMPLE_DEVIATION_MIN)
-        leat_session_note(
-            session,
-            "the samples of step %lld are almost uniform (deviation %.4f): no grid was written",
-            (long long)state->step, deviation);
+            session->task->measure->take(session->measure, state->parameters, step, note, err));
+    if (note[0] != 0) leat_session_note(session, "%s", note);
     if (state->step > 0 && (due(state->step, STATE_EVERY) || last))
         leat_trainer_hash(session->trainer, step->state);
     session->score = step->measured[0];
-    session->deviation = deviation;
+    session->deviation = leat_train_step_value(step, "deviation");
     step->memory_peak_bytes = leat_rss_peak_bytes();
     return LEAT_OK;
 }
 
 static leat_code tell(leat_session *session, leat_train_step *step, leat_error *err) {
-    const int64_t before = step->images - session->plan.units * session->plan.unit_size;
+    const int64_t samples = session->feed.count;
+    int64_t before = 0;
+    if (step->step > 0) LEAT_TRY(leat_feed_position(&session->feed, step->step - 1, &before, err));
     LEAT_TRY(
         leat_metrics_step(&session->metrics, step, leat_run_learning_rate(&session->all), err));
     memcpy(step->warnings, session->metrics.watch.warnings, sizeof step->warnings);
-    for (int64_t e = before / session->plan.samples; step->step > 0; e++) {
-        if ((e + 1) * session->plan.samples > step->images) break;
+    for (int64_t e = before / samples; step->step > 0; e++) {
+        if ((e + 1) * samples > step->images) break;
         LEAT_TRY(
             leat_metrics_epoch(&session->metrics, e, step, seconds_since(session->epoch_ns), err));
         session->epoch_ns = leat_clock_ns();
@@ -297,16 +305,19 @@ static bool wants_checkpoint(const leat_session *session, int64_t step) {
 leat_code leat_session_stepped(leat_session *session, const leat_step_numbers *numbers,
                                double seconds, leat_error *err) {
     const int64_t done = leat_trainer_state(session->trainer)->step;
+    int64_t before = 0;
     leat_train_step step = {
         .step = done,
         .steps = session->steps,
-        .images = leat_plan_position(&session->plan, done, 0),
-        .names = leat_model_values(),
-        .measures = leat_sampling_measures(),
+        .names = session->task->model->values,
+        .measures = session->task->measures,
         .seconds = seconds,
     };
     leat_step_values(numbers, step.values);
-    step.epoch = (step.images - 1) / session->plan.samples;
+    LEAT_TRY(leat_feed_position(&session->feed, done - 1, &before, err));
+    LEAT_TRY(leat_feed_position(&session->feed, done, &step.images, err));
+    session->images += step.images - before;
+    step.epoch = (step.images - 1) / session->feed.count;
     session->train_seconds += seconds;
     LEAT_TRY(measure(session, &step, err));
     LEAT_TRY(tell(session, &step, err));
@@ -323,10 +334,10 @@ leat_code leat_session_start(leat_session *session, leat_error *err) {
     const int64_t step = leat_trainer_state(session->trainer)->step;
     session->saved_ns = session->epoch_ns = leat_clock_ns();
     session->result->first_step = session->result->last_step = step;
-    if (session->saved_step >= 0 || session->options->sample_every == 0) return LEAT_OK;
+    if (session->saved_step >= 0 || session->measure == NULL) return LEAT_OK;
     leat_train_step untrained = {.steps = session->steps,
-                                 .names = leat_model_values(),
-                                 .measures = leat_sampling_measures()};
+                                 .names = session->task->model->values,
+                                 .measures = session->task->measures};
     for (int i = 0; i < LEAT_STEP_VALUES_MAX; i++) untrained.values[i] = NAN;
     LEAT_TRY(measure(session, &untrained, err));
     session->result->score_untrained = untrained.measured[0];
@@ -352,14 +363,14 @@ static void fill_result(leat_session *session) {
     result->spread = leat_value_get(metrics->measures, metrics->measured, "spread");
     result->spread_data = leat_value_get(metrics->measures, metrics->measured, "spread_data");
     memcpy(result->warnings, metrics->watch.warnings, sizeof result->warnings);
-    if (session->sampling.model != NULL) result->score_halves = session->sampling.halves;
+    if (session->measure != NULL && session->task->measure->finish != NULL)
+        session->task->measure->finish(session->measure, result);
     if (result->score > result->score_untrained)
         leat_session_note(session,
                           "the score is worse than before the first step: training has diverged, "
                           "or was too short");
     if (session->train_seconds > 0)
-        result->images_per_second =
-            (double)leat_plan_position(&session->plan, session->taken, 0) / session->train_seconds;
+        result->images_per_second = (double)session->images / session->train_seconds;
     result->memory_peak_bytes = leat_rss_peak_bytes();
     result->seconds = seconds_since(session->begin_ns);
 }
@@ -381,8 +392,8 @@ leat_code leat_session_finish(leat_session *session, leat_error *err) {
 void leat_session_close(leat_session *session) {
     leat_ticker_destroy(&session->ticker);
     leat_metrics_close(&session->metrics);
-    leat_sampling_free(&session->sampling);
+    if (session->measure != NULL) session->task->measure->destroy(session->measure);
     leat_run_folder_close(&session->folder);
     leat_trainer_destroy(session->trainer);
-    leat_data_close(&session->data);
+    leat_feed_close(&session->feed);
 }

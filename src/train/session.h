@@ -8,28 +8,27 @@
 #define LEAT_TRAIN_SESSION_H
 
 #include "base/ticker.h"
-#include "train/data.h"
 #include "train/metrics.h"
-#include "train/sampling.h"
+#include "train/task.h"
 #include "train/trainer.h"
 
 typedef struct leat_session {
     leat_run_options all;              /* not to be moved */
     const leat_train_options *options; /* of `all` */
     leat_train_result *result;
-    leat_data data;
-    leat_plan plan;
+    const leat_task *task;
+    leat_feed feed;
     int64_t steps; /* of the run */
     leat_trainer *trainer;
     leat_identity identity;
     leat_run_folder folder;
     char version[LEAT_RUN_VERSION_BYTES]; /* of leat when the run began */
-    leat_sampling sampling;               /* no model: none are made */
+    void *measure;                        /* of the task; NULL: nothing is measured */
     leat_metrics metrics;
     leat_ticker ticker;
     int64_t begin_ns, saved_ns, epoch_ns;
     int64_t saved_step;                     /* of the last checkpoint; -1: none */
-    int64_t taken;                          /* steps, in this process */
+    int64_t taken, images;                  /* steps, and what they used, in this process */
     bool may_rewind;                        /* nothing but the folder has a later state */
     bool exported;                          /* once at least */
     bool export_failed;                     /* the last one; the caller knows it */

@@ -7,7 +7,6 @@
 #include "base/hash.h"
 #include "base/mem.h"
 #include "base/rng.h"
-#include "nn/batch.h"
 #include "nn/ops/streams.h"
 #include "nn/unit/floats.h"
 #include "nn/unit/unit.h"
@@ -16,8 +15,7 @@
  * themselves, and the only unit of a step is its own sum. */
 struct leat_trainer {
     leat_train_options options; /* its texts and settings are the caller's */
-    leat_plan plan;
-    const leat_samples *samples;
+    const leat_feed *feed;
     leat_model model;
     leat_model_sizes sizes;
     leat_train_state state;
@@ -27,71 +25,68 @@ struct leat_trainer {
     float *sum;       /* of gradients, or NULL */
     leat_step_numbers numbers;
     int pass_index;
-    int64_t added; /* units, of this pass */
+    int64_t units, added; /* of this pass */
 };
 
 /* ---- Memory --------------------------------------------------------------------------------- */
 
 static void lay_out(leat_trainer *self, leat_floats *floats) {
+    const leat_feed *feed = self->feed;
     const int64_t size = self->sizes.parameters;
     self->state.parameters = leat_floats_take(floats, size);
     self->state.first = leat_floats_take(floats, size);
     self->state.second = leat_floats_take(floats, size);
     self->state.running = leat_floats_take(floats, self->sizes.running);
+    if (feed == NULL) return;
     self->unit.gradient = leat_floats_take(floats, size);
-    self->unit.statistics =
-        leat_floats_take(floats, leat_plan_micro_batches(&self->plan) * self->sizes.statistics);
+    self->unit.statistics = leat_floats_take(floats, feed->batches_most * self->sizes.statistics);
     self->rounded =
         self->options.codec_down != LEAT_CODEC_F32 ? leat_floats_take(floats, size) : NULL;
-    self->sum = self->plan.units > 1 ? leat_floats_take(floats, size) : NULL;
+    self->sum = feed->units_most > 1 ? leat_floats_take(floats, size) : NULL;
 }
 
-/* Images of one micro-batch, after what is said of them. */
-#define BATCH_HEAD 64
-_Static_assert(sizeof(leat_image_batch) <= BATCH_HEAD, "the head of a batch");
+/* From one worker's batch to the next one's. */
+static int64_t batch_step(const leat_feed *feed) { return (feed->batch_bytes + 63) / 64 * 64; }
 
-static int64_t batch_bytes(const leat_plan *plan) {
-    const int64_t bytes = BATCH_HEAD + plan->micro_batch * leat_model_sample_bytes();
-    return (bytes + 63) / 64 * 64;
+static int64_t batches_bytes(const leat_feed *feed, int threads) {
+    if (feed == NULL) return 0;
+    return (feed->batches_most < threads ? feed->batches_most : threads) * batch_step(feed);
 }
 
-/* Of all workers of a unit. */
-static int64_t batches_bytes(const leat_plan *plan, int threads) {
-    const int64_t micros = leat_plan_micro_batches(plan);
-    return (micros < threads ? micros : threads) * batch_bytes(plan);
-}
-
-static leat_code fill(leat_trainer *self, leat_error *err) {
+static leat_code fill(leat_trainer *self, const leat_model_class *class, leat_error *err) {
     leat_floats floats = {0};
     void *block = NULL;
-    LEAT_TRY(leat_model_create(&self->model, &self->options, err));
+    LEAT_TRY(leat_model_create(&self->model, class, &self->options, err));
     self->sizes = self->model.sizes;
     lay_out(self, &floats);
     LEAT_TRY(leat_block_alloc(&block, floats.used * (int64_t)sizeof(float), err));
     floats = (leat_floats){.base = block};
     lay_out(self, &floats);
-    LEAT_TRY(leat_block_alloc((void **)&self->batches,
-                              batches_bytes(&self->plan, self->options.threads), err));
-    self->model.class->init(self->model.self, self->plan.seed, self->state.parameters,
+    if (self->feed != NULL)
+        LEAT_TRY(leat_block_alloc((void **)&self->batches,
+                                  batches_bytes(self->feed, self->options.threads), err));
+    self->model.class->init(self->model.self, self->options.seed, self->state.parameters,
                             self->state.running);
     return LEAT_OK;
 }
 
-leat_code leat_trainer_create(leat_trainer **out, const leat_train_options *options,
-                              const leat_plan *plan, const leat_samples *samples, leat_error *err) {
+static leat_code check_kind(const leat_model_class *class, const leat_feed *feed, leat_error *err) {
+    if (feed == NULL || strcmp(feed->class->batch, class->batch) == 0) return LEAT_OK;
+    return leat_fail(err, LEAT_ERR_OPTION, "a %s is trained on %s, and the data set holds %s",
+                     class->name, class->batch, feed->class->batch);
+}
+
+leat_code leat_trainer_create(leat_trainer **out, const leat_model_class *class,
+                              const leat_train_options *options, const leat_feed *feed,
+                              leat_error *err) {
     leat_trainer *self = NULL;
     *out = NULL;
-    if (samples->sample_bytes != leat_model_sample_bytes())
-        return leat_fail(err, LEAT_ERR_OPTION,
-                         "the images have %lld bytes each, but a %s takes images of %d x %d, %lld "
-                         "bytes; ingest them with --size %d",
-                         (long long)samples->sample_bytes, leat_model_name(), LEAT_IMAGE_SIZE,
-                         LEAT_IMAGE_SIZE, (long long)leat_model_sample_bytes(), LEAT_IMAGE_SIZE);
+    LEAT_ASSERT(feed == NULL || feed->planned);
+    LEAT_TRY(check_kind(class, feed, err));
     LEAT_TRY(LEAT_NEW(&self, 1, err));
     self->options = *options;
-    self->plan = *plan;
-    self->samples = samples;
-    leat_code code = fill(self, err);
+    self->feed = feed;
+    leat_code code = fill(self, class, err);
     if (code != LEAT_OK) {
         leat_trainer_destroy(self);
         return code;
@@ -108,25 +103,25 @@ void leat_trainer_destroy(leat_trainer *trainer) {
         lay_out(trainer, &floats); /* to know its size */
         leat_block_free(block, floats.used * (int64_t)sizeof(float));
     }
-    leat_block_free(trainer->batches, batches_bytes(&trainer->plan, trainer->options.threads));
+    leat_block_free(trainer->batches, batches_bytes(trainer->feed, trainer->options.threads));
     leat_model_destroy(&trainer->model);
     leat_free(trainer);
 }
 
-leat_code leat_trainer_bytes(const leat_train_options *options, const leat_plan *plan,
-                             int64_t *bytes, leat_error *err) {
-    leat_trainer of = {.options = *options, .plan = *plan};
+leat_code leat_trainer_bytes(const leat_model_class *class, const leat_train_options *options,
+                             const leat_feed *feed, int64_t *bytes, leat_error *err) {
+    leat_trainer of = {.options = *options, .feed = feed};
     leat_floats floats = {0};
     *bytes = 0;
-    LEAT_TRY(leat_model_measure(options, &of.sizes, err));
+    LEAT_TRY(leat_model_measure(class, options, &of.sizes, err));
     lay_out(&of, &floats);
-    *bytes = of.sizes.bytes + batches_bytes(plan, options->threads) +
+    *bytes = of.sizes.bytes + batches_bytes(feed, options->threads) +
              floats.used * (int64_t)sizeof(float);
     return LEAT_OK;
 }
 
 leat_model *leat_trainer_model(leat_trainer *trainer) { return &trainer->model; }
-const leat_plan *leat_trainer_plan(const leat_trainer *trainer) { return &trainer->plan; }
+const leat_feed *leat_trainer_feed(const leat_trainer *trainer) { return trainer->feed; }
 leat_train_state *leat_trainer_state(leat_trainer *trainer) { return &trainer->state; }
 
 static void hash_floats(leat_sha256 *sha, const float *values, int64_t count) {
@@ -164,79 +159,96 @@ int leat_step_values(const leat_step_numbers *numbers, double values[LEAT_STEP_V
 
 /* ---- Parts of a step ------------------------------------------------------------------------ */
 
-uint64_t leat_trainer_key(const leat_plan *plan, int64_t step, int64_t unit, int pass_index) {
-    const uint64_t position = (uint64_t)leat_plan_position(plan, step, unit);
-    return leat_random(plan->seed, LEAT_STREAM_ROUNDING,
-                       position * LEAT_MODEL_PASSES_MAX + (uint64_t)pass_index);
+uint64_t leat_trainer_key(uint64_t seed, int64_t position, int pass_index) {
+    return leat_random(seed, LEAT_STREAM_ROUNDING,
+                       (uint64_t)position * LEAT_MODEL_PASSES_MAX + (uint64_t)pass_index);
 }
 
-void leat_trainer_begin(leat_trainer *trainer, int pass_index) {
+leat_code leat_trainer_begin(leat_trainer *trainer, int pass_index, leat_error *err) {
     const int64_t size = trainer->sizes.parameters;
+    LEAT_ASSERT(trainer->feed != NULL && pass_index >= 0 && pass_index < trainer->model.passes);
+    LEAT_TRY(leat_feed_units(trainer->feed, trainer->state.step, &trainer->units, err));
     if (pass_index == 0) trainer->numbers = (leat_step_numbers){.model = trainer->model.class};
     trainer->pass_index = pass_index;
     trainer->added = 0;
     trainer->numbers.weight = 0;
-    if (trainer->rounded == NULL) return;
+    if (trainer->rounded == NULL) return LEAT_OK;
     memcpy(trainer->rounded, trainer->state.parameters, (size_t)size * sizeof(float));
     leat_codec_round(trainer->options.codec_down, 0, trainer->rounded, size);
+    return LEAT_OK;
 }
+
+int64_t leat_trainer_units(const leat_trainer *trainer) { return trainer->units; }
 
 /* A unit while it is computed. */
 typedef struct making {
     leat_trainer *trainer;
-    int64_t position;
+    leat_place place;
 } making;
 
 static leat_code make_batch(void *context, int64_t index, int worker, const void **batch,
                             leat_error *err) {
     const making *of = context;
-    const leat_plan *plan = &of->trainer->plan;
-    const leat_samples *samples = of->trainer->samples;
-    uint8_t *memory = of->trainer->batches + worker * batch_bytes(plan);
-    const int64_t position = of->position + index * plan->micro_batch;
-    uint8_t *levels = memory + BATCH_HEAD;
-    for (int64_t i = 0; i < plan->micro_batch; i++)
-        LEAT_TRY(samples->read(samples->context, leat_plan_sample(plan, position + i),
-                               levels + i * samples->sample_bytes, err));
-    *(leat_image_batch *)(void *)memory =
-        (leat_image_batch){.levels = levels, .seed = plan->seed, .position = position};
+    const leat_feed *feed = of->trainer->feed;
+    uint8_t *memory = of->trainer->batches + worker * batch_step(feed);
+    LEAT_ASSERT(index >= 0 && index < of->place.batches && worker < feed->batches_most);
     *batch = memory;
-    return LEAT_OK;
+    return feed->class->make(feed, &of->place, index, memory, err);
 }
 
 leat_code leat_trainer_unit(leat_trainer *trainer, int64_t unit, leat_unit_numbers *out,
                             leat_error *err) {
+    const leat_model *model = &trainer->model;
+    const leat_feed *feed = trainer->feed;
     const float *weights = trainer->rounded != NULL ? trainer->rounded : trainer->state.parameters;
-    making making = {trainer, leat_plan_position(&trainer->plan, trainer->state.step, unit)};
-    const leat_unit_batches batches = {leat_plan_micro_batches(&trainer->plan), make_batch,
-                                       &making};
+    const int64_t most = feed->batches_most * trainer->sizes.statistics;
+    making making = {.trainer = trainer};
+    double weight = 0;
     *out = trainer->unit;
-    return trainer->model.class->unit(trainer->model.self, trainer->pass_index, &batches, weights,
-                                      out, err);
+    LEAT_TRY(leat_feed_place(feed, trainer->state.step, unit, &making.place, err));
+    LEAT_TRY(leat_feed_weight(feed, &making.place, &weight, err));
+    const leat_unit_batches batches = {making.place.batches, make_batch, &making};
+    const int64_t here = batches.count * trainer->sizes.statistics;
+    /* a unit has room for the statistics of the largest, and no bits that were left there */
+    memset(out->statistics + here, 0, (size_t)(most - here) * sizeof(float));
+    LEAT_TRY(model->class->unit(model->self, trainer->pass_index, &batches, weights, out, err));
+    if (out->weight == weight) return LEAT_OK;
+    return leat_fail(err, LEAT_ERR_CORRUPT,
+                     "step %lld, unit %lld: the %s weigh %.17g, but the data set says %.17g",
+                     (long long)trainer->state.step + 1, (long long)unit, feed->class->many,
+                     out->weight, weight);
 }
 
 void leat_trainer_cancel(leat_trainer *trainer, bool cancelled) {
     trainer->model.class->cancel(trainer->model.self, cancelled);
 }
 
-void leat_trainer_round(const leat_trainer *trainer, int64_t unit, leat_unit_numbers *of) {
-    const uint64_t key =
-        leat_trainer_key(&trainer->plan, trainer->state.step, unit, trainer->pass_index);
-    leat_codec_round(trainer->options.codec_up, key, of->gradient, trainer->sizes.parameters);
+leat_code leat_trainer_round(const leat_trainer *trainer, int64_t unit, leat_unit_numbers *of,
+                             leat_error *err) {
+    leat_place place;
+    LEAT_TRY(leat_feed_place(trainer->feed, trainer->state.step, unit, &place, err));
+    leat_codec_round(trainer->options.codec_up,
+                     leat_trainer_key(trainer->options.seed, place.position, trainer->pass_index),
+                     of->gradient, trainer->sizes.parameters);
+    return LEAT_OK;
 }
 
-void leat_trainer_add(leat_trainer *trainer, int64_t unit, const leat_unit_numbers *of) {
+leat_code leat_trainer_add(leat_trainer *trainer, int64_t unit, const leat_unit_numbers *of,
+                           leat_error *err) {
+    const leat_model *model = &trainer->model;
     const int64_t size = trainer->sizes.parameters;
     float *sum = trainer->sum != NULL ? trainer->sum : trainer->unit.gradient;
-    LEAT_ASSERT(unit == trainer->added && unit < trainer->plan.units);
+    leat_place place;
+    LEAT_ASSERT(unit == trainer->added && unit < trainer->units);
+    LEAT_TRY(leat_feed_place(trainer->feed, trainer->state.step, unit, &place, err));
     trainer->added++;
     if (unit > 0) leat_unit_add(size, of->gradient, sum);
     else if (sum != of->gradient) memcpy(sum, of->gradient, (size_t)size * sizeof(float));
     trainer->numbers.weight += of->weight;
-    for (int i = 0; i < trainer->model.class->sums; i++) trainer->numbers.sums[i] += of->sums[i];
-    trainer->model.class->fold(trainer->model.self, trainer->pass_index,
-                               leat_plan_micro_batches(&trainer->plan), of->statistics,
-                               trainer->state.running);
+    for (int i = 0; i < model->class->sums; i++) trainer->numbers.sums[i] += of->sums[i];
+    model->class->fold(model->self, trainer->pass_index, place.batches, of->statistics,
+                       trainer->state.running);
+    return LEAT_OK;
 }
 
 static leat_code check_finite(const leat_trainer *trainer, leat_error *err) {
@@ -272,7 +284,7 @@ leat_code leat_trainer_end(leat_trainer *trainer, leat_step_numbers *numbers, le
                                   .parameters = state->parameters,
                                   .first = state->first,
                                   .second = state->second};
-    LEAT_ASSERT(trainer->added == trainer->plan.units);
+    LEAT_ASSERT(trainer->added == trainer->units);
     model->class->norm(model->self, step.pass, step.gradient, step.weight, of->norms);
     LEAT_TRY(check_finite(trainer, err));
     LEAT_TRY(model->class->step(model->self, &step, err));
@@ -284,11 +296,11 @@ leat_code leat_trainer_end(leat_trainer *trainer, leat_step_numbers *numbers, le
 static leat_code run_pass(leat_trainer *trainer, int pass_index, leat_step_numbers *numbers,
                           leat_error *err) {
     leat_unit_numbers unit;
-    leat_trainer_begin(trainer, pass_index);
-    for (int64_t k = 0; k < trainer->plan.units; k++) {
+    LEAT_TRY(leat_trainer_begin(trainer, pass_index, err));
+    for (int64_t k = 0; k < trainer->units; k++) {
         LEAT_TRY(leat_trainer_unit(trainer, k, &unit, err));
-        leat_trainer_round(trainer, k, &unit);
-        leat_trainer_add(trainer, k, &unit);
+        LEAT_TRY(leat_trainer_round(trainer, k, &unit, err));
+        LEAT_TRY(leat_trainer_add(trainer, k, &unit, err));
     }
     return leat_trainer_end(trainer, numbers, err);
 }

@@ -13,6 +13,7 @@
 #ifndef LEAT_TRAIN_TRAINER_H
 #define LEAT_TRAIN_TRAINER_H
 
+#include "train/feed.h"
 #include "train/model.h"
 #include "train/payload.h"
 
@@ -34,18 +35,20 @@ int leat_step_values(const leat_step_numbers *numbers, double values[LEAT_STEP_V
 
 typedef struct leat_trainer leat_trainer;
 
-/* `samples` must outlive the trainer. */
-LEAT_MUST_CHECK leat_code leat_trainer_create(leat_trainer **out, const leat_train_options *options,
-                                              const leat_plan *plan, const leat_samples *samples,
-                                              leat_error *err);
+/* `feed`, which is planned with the same options, must outlive the trainer. NULL: a state without
+ * data, which computes no units. */
+LEAT_MUST_CHECK leat_code leat_trainer_create(leat_trainer **out, const leat_model_class *class,
+                                              const leat_train_options *options,
+                                              const leat_feed *feed, leat_error *err);
 void leat_trainer_destroy(leat_trainer *trainer);
 /* Bytes of it all, at most. */
-LEAT_MUST_CHECK leat_code leat_trainer_bytes(const leat_train_options *options,
-                                             const leat_plan *plan, int64_t *bytes,
+LEAT_MUST_CHECK leat_code leat_trainer_bytes(const leat_model_class *class,
+                                             const leat_train_options *options,
+                                             const leat_feed *feed, int64_t *bytes,
                                              leat_error *err);
 
 leat_model *leat_trainer_model(leat_trainer *trainer);
-const leat_plan *leat_trainer_plan(const leat_trainer *trainer);
+const leat_feed *leat_trainer_feed(const leat_trainer *trainer); /* NULL: none */
 /* The state, which the caller may fill between steps: first values from the seed at create. */
 leat_train_state *leat_trainer_state(leat_trainer *trainer);
 /* SHA-256 of the state, as hexadecimal digits. */
@@ -53,18 +56,23 @@ void leat_trainer_hash(const leat_trainer *trainer, char hash[65]);
 
 /* ---- Parts of a step ------------------------------------------------------------------------ */
 
-/* Begins pass `pass_index` of the next step. */
-void leat_trainer_begin(leat_trainer *trainer, int pass_index);
+/* Begins pass `pass_index` of the next step. Here and below, errors of the feed. */
+LEAT_MUST_CHECK leat_code leat_trainer_begin(leat_trainer *trainer, int pass_index,
+                                             leat_error *err);
+/* The units of the step that was begun. */
+int64_t leat_trainer_units(const leat_trainer *trainer);
 /* Computes a unit of this step and pass into *out, whose arrays are the trainer's own, until the
- * next unit. */
+ * next unit. LEAT_ERR_CORRUPT: also if the unit has another weight than the feed says. */
 LEAT_MUST_CHECK leat_code leat_trainer_unit(leat_trainer *trainer, int64_t unit,
                                             leat_unit_numbers *out, leat_error *err);
 /* From any thread: while it is cancelled, computing a unit ends early, with LEAT_ERR_CANCELLED. */
 void leat_trainer_cancel(leat_trainer *trainer, bool cancelled);
 /* Rounds a unit computed here as its payload would be. */
-void leat_trainer_round(const leat_trainer *trainer, int64_t unit, leat_unit_numbers *of);
+LEAT_MUST_CHECK leat_code leat_trainer_round(const leat_trainer *trainer, int64_t unit,
+                                             leat_unit_numbers *of, leat_error *err);
 /* Adds unit `unit`, which must be the next one, rounded. */
-void leat_trainer_add(leat_trainer *trainer, int64_t unit, const leat_unit_numbers *of);
+LEAT_MUST_CHECK leat_code leat_trainer_add(leat_trainer *trainer, int64_t unit,
+                                           const leat_unit_numbers *of, leat_error *err);
 /* The pass's step, once all units are added. LEAT_ERR_INPUT: a sum or a gradient is not finite; the
  * message names it, and the trainer is of no further use. */
 LEAT_MUST_CHECK leat_code leat_trainer_end(leat_trainer *trainer, leat_step_numbers *numbers,
@@ -74,7 +82,7 @@ LEAT_MUST_CHECK leat_code leat_trainer_end(leat_trainer *trainer, leat_step_numb
 LEAT_MUST_CHECK leat_code leat_trainer_step(leat_trainer *trainer, leat_step_numbers *numbers,
                                             leat_error *err);
 
-/* The key of the rounding of a unit. */
-uint64_t leat_trainer_key(const leat_plan *plan, int64_t step, int64_t unit, int pass_index);
+/* The key of the rounding of a unit at this position. */
+uint64_t leat_trainer_key(uint64_t seed, int64_t position, int pass_index);
 
 #endif

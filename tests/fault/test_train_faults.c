@@ -21,6 +21,7 @@
 #include "sweep.h"
 #include "train/folder.h"
 #include "train/sampling.h"
+#include "train/task.h"
 #include "train/trainer.h"
 #include "trees.h"
 
@@ -223,7 +224,7 @@ static int setup(void **state) {
         fail_msg("%s", err.message);
     memcpy(want, result.state, sizeof want);
     tree_copy(done, kept);
-    assert_int_equal(leat_model_create(&model, &options, &err), LEAT_OK);
+    assert_int_equal(leat_model_create(&model, leat_dcgan_task.model, &options, &err), LEAT_OK);
     return 0;
 }
 

@@ -33,7 +33,7 @@ static side make_side(const leat_train_options *options, const leat_samples *sam
 
 static void free_side(side *of) {
     leat_exchange_destroy(of->exchange);
-    leat_trainer_destroy(of->trainer);
+    train_destroy(of->trainer);
 }
 
 /* A step of `owner` whose units two others compute, in the wrong order. */
@@ -44,7 +44,7 @@ static void step_apart(side *owner, side workers[2], int64_t units) {
     char hash[65], of_unit[65];
     leat_step_numbers numbers;
     leat_error err = {0};
-    leat_exchange_put_weights(owner->exchange, weights, hash);
+    assert_ok(leat_exchange_put_weights(owner->exchange, weights, hash, err));
     for (int64_t k = units - 1; k >= 0; k--) {
         side *worker = &workers[k % 2];
         const int64_t step = leat_trainer_state(owner->trainer)->step;
@@ -61,7 +61,7 @@ static void step_apart(side *owner, side workers[2], int64_t units) {
                                             sizes.payload, &unit, &err),
                          LEAT_OK);
         assert_true(leat_exchange_is_sound(owner->exchange, &unit, &what));
-        leat_trainer_add(owner->trainer, k, &unit);
+        assert_ok(leat_trainer_add(owner->trainer, k, &unit, err));
     }
     assert_int_equal(leat_trainer_end(owner->trainer, &numbers, &err), LEAT_OK);
     free(weights);
@@ -88,7 +88,7 @@ static void apart_is_alone(void **state) {
             for (int s = 0; s < STEPS; s++) step_apart(&owner, workers, units);
             leat_trainer_hash(owner.trainer, apart);
             assert_string_equal(apart, alone);
-            leat_trainer_destroy(one);
+            train_destroy(one);
             free_side(&owner);
             free_side(&workers[0]);
             free_side(&workers[1]);
@@ -137,7 +137,7 @@ static void damage_is_named(void **state) {
     const char *what = NULL;
     leat_error err = {0};
     (void)state;
-    leat_exchange_put_weights(of.exchange, weights, hash);
+    assert_ok(leat_exchange_put_weights(of.exchange, weights, hash, err));
     assert_int_equal(leat_exchange_compute(of.exchange, 1, payload, unit_hash, &err), LEAT_OK);
     assert_int_equal(leat_exchange_read(of.exchange, 0, payload, sizes.payload, &unit, &err),
                      LEAT_ERR_INPUT);
@@ -154,7 +154,7 @@ static void damage_is_named(void **state) {
                      LEAT_ERR_CORRUPT);
     /* a result of other weights */
     train_steps(of.trainer, 1, unit_hash);
-    leat_exchange_put_weights(of.exchange, weights, hash);
+    assert_ok(leat_exchange_put_weights(of.exchange, weights, hash, err));
     assert_int_equal(leat_exchange_read(of.exchange, 1, payload, sizes.payload, &unit, &err),
                      LEAT_ERR_INPUT);
     free(weights);
@@ -173,7 +173,7 @@ static void cancelled(void **state) {
         const leat_exchange_sizes sizes = leat_exchange_get_sizes(of.exchange);
         uint8_t *weights = malloc((size_t)sizes.weights), *payload = malloc((size_t)sizes.payload);
         char hash[65], before[65], after[65];
-        leat_exchange_put_weights(of.exchange, weights, hash);
+        assert_ok(leat_exchange_put_weights(of.exchange, weights, hash, err));
         assert_int_equal(leat_exchange_compute(of.exchange, 1, payload, before, &err), LEAT_OK);
         leat_exchange_cancel(of.exchange, true);
         for (int i = 0; i < 2; i++)
@@ -201,7 +201,7 @@ static void one_pass_only(void **state) {
     assert_int_equal(leat_exchange_create(&exchange, trainer, &options, RUN, &err),
                      LEAT_ERR_OPTION);
     assert_null(exchange);
-    leat_trainer_destroy(trainer);
+    train_destroy(trainer);
 }
 
 int main(void) {

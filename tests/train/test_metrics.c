@@ -183,7 +183,7 @@ static void names_that_one_side_alone_has(void **state) {
 static void a_model_has_names_of_its_own(void **state) {
     static const char *const taken[] = {"step",  "rate",   "seconds",          "state",
                                         "epoch", "images", "memory_peak_bytes"};
-    const leat_value *const lists[] = {leat_model_values(), leat_sampling_measures()};
+    const leat_value *const lists[] = {leat_dcgan_task.model->values, leat_dcgan_task.measures};
     const char *names[sizeof taken / sizeof *taken + LEAT_STEP_VALUES_MAX + LEAT_MEASURES_MAX];
     int count = 0;
     (void)state;

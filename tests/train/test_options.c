@@ -49,14 +49,14 @@ static const leat_setting_table *colour_table(void) {
 
 static void without_an_order_a_models_settings_come_first(void **state) {
     static const char *const order[] = {"seed", "depth", NULL};
-    leat_model_row model = {.name = "test", .settings = colour_table};
-    leat_run_options options = {.model = &model};
+    leat_task task = {.settings = colour_table};
+    leat_run_options options = {.task = &task};
     (void)state;
     char *names = names_of(&options);
     assert_true(strncmp(names, "colour depth steps epochs units ", 32) == 0);
     assert_non_null(strstr(names, " export "));
     free(names);
-    model.order = order;
+    task.order = order;
     names = names_of(&options);
     assert_true(strncmp(names, "seed depth colour steps epochs ", 31) == 0);
     assert_null(strstr(names + 5, "seed"));

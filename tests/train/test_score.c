@@ -159,7 +159,7 @@ static void resume_with(const char *run, const leat_samples *samples) {
     assert_ok(leat_sampling_create(&sampling, &folder, leat_trainer_model(trainer), samples,
                                    &options, NULL, err));
     leat_sampling_free(&sampling);
-    leat_trainer_destroy(trainer);
+    train_destroy(trainer);
 }
 
 /* What leat wrote before it measured the spread still has the rest; a run that goes on measures. */

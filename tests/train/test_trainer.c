@@ -10,6 +10,7 @@
 #include "format/image_set_support.h"
 #include "leat/sample.h"
 #include "train/generate.h"
+#include "train/plan.h"
 #include "train_support.h"
 
 enum { IMAGES = 11, STEPS = 3 };
@@ -73,8 +74,7 @@ static void plain_unit(plain *p, leat_dcgan_pass pass, const float *weights, int
                          noise + i * p->settings.latent);
     assert_ok(leat_dcgan_unit(p->dcgan, pass, micros, weights, images, noise, &result, err));
     const uint64_t key =
-        leat_trainer_key(&(leat_plan){o->seed, IMAGES, o->units, n, o->micro_batch}, step, unit,
-                         pass == LEAT_DCGAN_G ? 1 : 0);
+        leat_trainer_key(o->seed, (step * o->units + unit) * n, pass == LEAT_DCGAN_G ? 1 : 0);
     through_bytes(o->codec_up, key, result.gradient, p->size);
     for (int64_t i = 0; i < p->size; i++)
         sum[i] = unit == 0 ? result.gradient[i] : sum[i] + result.gradient[i];
@@ -140,7 +140,7 @@ static void steps_are_those_of_plain_loops(void **state) {
         assert_memory_equal(got->second, p.second, (size_t)p.size * 4);
         assert_memory_equal(got->running, p.running, (size_t)leat_dcgan_running_count(p.dcgan) * 4);
         plain_end(&p);
-        leat_trainer_destroy(trainer);
+        train_destroy(trainer);
     }
 }
 
@@ -150,7 +150,7 @@ static void hash_of(const leat_train_options *options, int64_t images, char hash
     const leat_samples samples = train_samples(images);
     leat_trainer *trainer = train_create(options, &samples);
     train_steps(trainer, STEPS, hash);
-    leat_trainer_destroy(trainer);
+    train_destroy(trainer);
 }
 
 static void threads_and_kernels_do_not_matter(void **state) {
@@ -226,8 +226,7 @@ static void units_through_payloads_are_the_same(void **state) {
     leat_trainer *one = train_create(&options, &samples), *two = train_create(&options, &samples);
     const leat_model_sizes sizes = leat_trainer_model(one)->sizes;
     const int sums = leat_trainer_model(one)->class->sums;
-    const leat_plan *plan = leat_trainer_plan(one);
-    const int64_t statistics = leat_plan_micro_batches(plan) * sizes.statistics;
+    const int64_t statistics = leat_trainer_feed(one)->batches_most * sizes.statistics;
     leat_payload_header header = {.codec = options.codec_up,
                                   .weight = (double)options.unit_size,
                                   .gradient_count = sizes.parameters,
@@ -242,21 +241,23 @@ static void units_through_payloads_are_the_same(void **state) {
         leat_step_numbers numbers;
         leat_unit_numbers unit;
         header.step = s;
-        leat_trainer_begin(one, 0);
-        leat_trainer_begin(two, 0);
+        assert_ok(leat_trainer_begin(one, 0, err));
+        assert_ok(leat_trainer_begin(two, 0, err));
         for (int k = 2; k >= 0; k--) { /* computed last to first */
             header.unit = k;
             assert_ok(leat_trainer_unit(two, k, &unit, err));
             assert_true(unit.weight == header.weight);
             const leat_payload_values values = {unit.gradient, unit.statistics, unit.sums};
-            leat_payload_write(&header, leat_trainer_key(plan, s, k, 0), &values, payload[k]);
+            leat_payload_write(&header,
+                               leat_trainer_key(options.seed, (3 * s + k) * options.unit_size, 0),
+                               &values, payload[k]);
         }
         for (int k = 0; k < 3; k++) {
             leat_payload_values values = {got.gradient, got.statistics, got.sums};
             header.unit = k;
             assert_ok(leat_payload_read(payload[k], bytes, &header, &values, err));
             got.weight = header.weight;
-            leat_trainer_add(one, k, &got);
+            assert_ok(leat_trainer_add(one, k, &got, err));
         }
         assert_ok(leat_trainer_end(one, &numbers, err));
         const leat_train_state *from = leat_trainer_state(one);
@@ -269,8 +270,8 @@ static void units_through_payloads_are_the_same(void **state) {
     for (int k = 0; k < 3; k++) free(payload[k]);
     free(got.gradient);
     free(got.statistics);
-    leat_trainer_destroy(one);
-    leat_trainer_destroy(two);
+    train_destroy(one);
+    train_destroy(two);
 }
 
 /* ---- numbers --------------------------------------------------------------------------------- */
@@ -286,7 +287,7 @@ static void norms_and_losses_are_of_the_mean(void **state) {
     float *sum = calloc((size_t)sizes.parameters, 4);
     leat_unit_numbers unit;
     (void)state;
-    leat_trainer_begin(trainer, 0);
+    assert_ok(leat_trainer_begin(trainer, 0, err));
     for (int k = 0; k < 2; k++) {
         assert_ok(leat_trainer_unit(trainer, k, &unit, err));
         for (int64_t i = 0; i < sizes.parameters; i++) sum[i] += unit.gradient[i];
@@ -300,7 +301,7 @@ static void norms_and_losses_are_of_the_mean(void **state) {
     assert_true(numbers.weight == 8);
     for (int i = 0; i < 3; i++) assert_true(numbers.sums[i] == sums[i]);
     free(sum);
-    leat_trainer_destroy(trainer);
+    train_destroy(trainer);
 }
 
 static void what_is_not_finite_is_named(void **state) {
@@ -312,17 +313,17 @@ static void what_is_not_finite_is_named(void **state) {
         leat_trainer *trainer = train_create(&options, &samples);
         leat_step_numbers numbers;
         leat_unit_numbers unit;
-        leat_trainer_begin(trainer, 0);
+        assert_ok(leat_trainer_begin(trainer, 0, err));
         for (int k = 0; k < 2; k++) {
             assert_ok(leat_trainer_unit(trainer, k, &unit, err));
             if (i != 1 && k == 1) unit.sums[i / 2] = i == 0 ? INFINITY : NAN;
             if (i == 1 && k == 1)
                 unit.gradient[leat_generator_size(leat_trainer_model(trainer))] = NAN;
-            leat_trainer_add(trainer, k, &unit);
+            assert_ok(leat_trainer_add(trainer, k, &unit, err));
         }
         assert_fails(leat_trainer_end(trainer, &numbers, err), LEAT_ERR_INPUT, says[i]);
         assert_fails(leat_trainer_end(trainer, &numbers, err), LEAT_ERR_INPUT, "step 1");
-        leat_trainer_destroy(trainer);
+        train_destroy(trainer);
     }
 }
 
@@ -340,13 +341,13 @@ static void samples_that_cannot_be_read_end_the_step(void **state) {
     samples.read = fail_read;
     leat_trainer *trainer = train_create(&options, &samples);
     assert_fails(leat_trainer_step(trainer, &numbers, err), LEAT_ERR_CORRUPT, "is damaged");
-    leat_trainer_destroy(trainer);
+    train_destroy(trainer);
 }
 
 static void bad_options_are_refused(void **state) {
     leat_train_options options = train_small();
     leat_samples samples = train_samples(IMAGES);
-    leat_trainer *trainer = NULL;
+    leat_feed feed;
     leat_plan plan;
     int64_t steps = 0;
     (void)state;
@@ -356,8 +357,9 @@ static void bad_options_are_refused(void **state) {
     options = train_small();
     assert_ok(leat_plan_make(&plan, &options, IMAGES, err));
     samples.sample_bytes = 100;
-    assert_fails(leat_trainer_create(&trainer, &options, &plan, &samples, err), LEAT_ERR_OPTION,
-                 "--size 64");
+    assert_ok(leat_feed_open_samples(&feed, leat_dcgan_task.feed, &samples, err));
+    assert_fails(leat_feed_plan(&feed, &options, err), LEAT_ERR_OPTION, "--size 64");
+    leat_feed_close(&feed);
     options.epochs = 2;
     assert_fails(leat_plan_steps(&plan, &options, &steps, err), LEAT_ERR_OPTION, "both set");
     options.steps = 0;

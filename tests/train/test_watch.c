@@ -134,10 +134,10 @@ enum { STEPS = 640, STEPS_A_GRID = 40 };
 /* A run that goes wrong in both ways, and recovers in one. */
 static leat_train_step step_of(int64_t number) {
     leat_train_step step = {.step = number, .steps = STEPS, .images = 8 * number};
-    step.names = leat_model_values();
+    step.names = leat_dcgan_task.model->values;
     step.values[0] = number > 150 && number < 420 ? 1e-5 / 3 : 0.3;
     step.values[1] = step.values[0] / 7;
-    step.measures = leat_sampling_measures();
+    step.measures = leat_dcgan_task.measures;
     for (int i = 0; i < LEAT_MEASURES_MAX; i++) step.measured[i] = NAN;
     if (number % STEPS_A_GRID != 0) return step;
     step.measured[LEAT_MEASURE_SPREAD] = number < 320 ? 0.3 : 0.02 + 1e-5 * (double)(number % 7);
@@ -156,8 +156,8 @@ static void write_lines(leat_metrics *metrics, int64_t first, int64_t last) {
 
 static leat_code open_lines(leat_metrics *metrics, const char *path, int64_t step,
                             leat_error *why) {
-    return leat_metrics_open(metrics, leat_model_values(), leat_sampling_measures(), path, step,
-                             why);
+    return leat_metrics_open(metrics, leat_dcgan_task.model->values, leat_dcgan_task.measures, path,
+                             step, why);
 }
 
 static void interrupted_runs_warn_at_the_same_steps(void **state) {

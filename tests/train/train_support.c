@@ -42,10 +42,18 @@ leat_samples train_samples(int64_t count) {
 
 leat_trainer *train_create(const leat_train_options *options, const leat_samples *samples) {
     leat_trainer *trainer = NULL;
-    leat_plan plan;
-    assert_ok(leat_plan_make(&plan, options, samples->count, err));
-    assert_ok(leat_trainer_create(&trainer, options, &plan, samples, err));
+    leat_feed *feed = calloc(1, sizeof *feed);
+    assert_ok(leat_feed_open_samples(feed, leat_dcgan_task.feed, samples, err));
+    assert_ok(leat_feed_plan(feed, options, err));
+    assert_ok(leat_trainer_create(&trainer, leat_dcgan_task.model, options, feed, err));
     return trainer;
+}
+
+void train_destroy(leat_trainer *trainer) {
+    leat_feed *feed = (leat_feed *)(uintptr_t)leat_trainer_feed(trainer); /* of train_create */
+    leat_trainer_destroy(trainer);
+    leat_feed_close(feed);
+    free(feed);
 }
 
 const char *train_steps(leat_trainer *trainer, int64_t steps, char hash[65]) {

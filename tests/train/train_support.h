@@ -4,6 +4,7 @@
 #define TESTS_TRAIN_SUPPORT_H
 
 #include "check.h"
+#include "train/task.h"
 #include "train/trainer.h"
 
 /* Width 1, latent size 3, 2 units of 4 images, micro-batches of 2, one thread, 4 steps, no samples.
@@ -13,8 +14,9 @@ leat_train_options train_small(void);
 leat_dcgan_settings train_small_settings(void);
 /* `count` images (image_set_support.h), without a file. */
 leat_samples train_samples(int64_t count);
-/* A trainer of these options on samples that outlive it; leat_trainer_destroy. */
+/* A DCGAN's trainer of these options, with its feed, on samples that outlive it. */
 leat_trainer *train_create(const leat_train_options *options, const leat_samples *samples);
+void train_destroy(leat_trainer *trainer);
 /* The hash of the state after that many more steps. */
 const char *train_steps(leat_trainer *trainer, int64_t steps, char hash[65]);
 

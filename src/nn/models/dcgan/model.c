@@ -164,7 +164,7 @@ static leat_code get(void *context, int64_t index, int worker, const uint8_t **i
     float *vectors = of->self->noise + worker * of->self->noise_count;
     const void *batch = NULL;
     LEAT_TRY(of->batches->get(of->batches->context, index, worker, &batch, err));
-    const leat_image_batch *from = batch;
+    const leat_image_micro *from = batch;
     leat_dcgan_noise(dcgan, LEAT_NOISE_TRAINING, from->seed, from->position,
                      leat_dcgan_micro_batch(dcgan), vectors);
     *images = from->levels;

@@ -1,0 +1,48 @@
+/* See task.h. */
+#include "train/task.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* "dcgan, gat" */
+static void list_names(char *out, size_t size) {
+    size_t used = 0;
+    out[0] = 0;
+    for (int i = 0; leat_tasks[i] != NULL && used < size; i++)
+        used += (size_t)snprintf(out + used, size - used, "%s%s", i > 0 ? ", " : "",
+                                 leat_tasks[i]->model->name);
+}
+
+static const leat_task *find(const char *name) {
+    for (int i = 0; leat_tasks[i] != NULL; i++)
+        if (strcmp(leat_tasks[i]->model->name, name) == 0) return leat_tasks[i];
+    return NULL;
+}
+
+/* The options of a run are one list of names for the command line, YAML, Python and the run's
+ * files, and its settings fit into the memory that every owner of some has. */
+static void check_row(const leat_task *task) {
+    const leat_setting_table *own = task->settings(), *all = leat_train_options_table();
+    const bool fit = strcmp(task->model->batch, task->feed->batch) == 0;
+    LEAT_ASSERT(fit && own->size_bytes <= sizeof(leat_setting_memory));
+    for (const leat_setting *row = own->rows; row->name != NULL; row++) {
+        const leat_setting *twin = leat_setting_find(all, row->name);
+        LEAT_ASSERT(twin == NULL);
+    }
+}
+
+leat_code leat_task_find(const char *name, const leat_task **out, leat_error *err) {
+    char names[200];
+    *out = find(name);
+    if (*out != NULL) {
+        check_row(*out);
+        return LEAT_OK;
+    }
+    list_names(names, sizeof names);
+    return leat_fail(err, LEAT_ERR_OPTION, "there is no model \"%.40s\"; there is %s", name, names);
+}
+
+const leat_setting_table *leat_train_settings_table(const char *model) {
+    const leat_task *task = find(model);
+    return task == NULL ? NULL : task->settings();
+}

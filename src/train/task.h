@@ -1,0 +1,68 @@
+/*
+ * What `leat train MODEL` trains: a model, and the feed that its units are made of. The rows are
+ * one list, in tasks.c.
+ */
+#ifndef LEAT_TRAIN_TASK_H
+#define LEAT_TRAIN_TASK_H
+
+#include "base/ticker.h"
+#include "train/folder.h"
+#include "train/trainer.h"
+
+/* What measures the states of a run. */
+typedef struct leat_measuring {
+    const leat_run_folder *folder;
+    const leat_model *model;
+    const leat_feed *feed;
+    const leat_train_options *options;
+    leat_ticker *ticker;
+} leat_measuring;
+
+#define LEAT_MEASURE_NOTE_BYTES 200
+
+typedef struct leat_measure_class {
+    /* Bytes that it takes, and that an export takes. */
+    int64_t (*bytes)(const leat_train_options *options);
+    /* What `of` points to outlives it. `note`, at first "", is what the user should know. */
+    leat_code (*create)(void **self, const leat_measuring *of, char note[LEAT_MEASURE_NOTE_BYTES],
+                        leat_error *err);
+    void (*destroy)(void *self);
+    /* Of the state after step->step: fills step->measured, and writes what a run keeps of it. */
+    leat_code (*take)(void *self, const float *parameters, leat_train_step *step,
+                      char note[LEAT_MEASURE_NOTE_BYTES], leat_error *err);
+    /* At the end of the run, what else is known; NULL: nothing. */
+    void (*finish)(const void *self, leat_train_result *result);
+} leat_measure_class;
+
+/* A key of another program's settings file that is read in place of an option. */
+typedef struct leat_foreign_key {
+    const char *section, *key; /* NULL: after the last */
+    const char *option;        /* that it is here; NULL: none */
+    const char *note;          /* what becomes of it; NULL: nothing to say */
+    const char *only;          /* the value that it must have; NULL: any */
+} leat_foreign_key;
+
+struct leat_task {
+    const leat_model_class *model;
+    const leat_feed_class *feed;       /* of the same kind of batches */
+    const leat_value *measures;        /* the first is the one whose best checkpoint is kept */
+    const leat_measure_class *measure; /* NULL: nothing is measured */
+    /* Fills what an estimate says of this model alone; NULL: nothing. */
+    void (*bill)(const leat_model *model, leat_train_bill *bill);
+    const leat_setting_table *(*settings)(void); /* of the model */
+    /* The first names, of either table, in a run's files and hash, up to NULL; what is not among
+     * them comes after: the model's settings, then the options of every run, each in the order of
+     * its table. NULL: none is named. */
+    const char *const *order;
+    const leat_foreign_key *foreign; /* NULL: none is read */
+};
+
+extern const leat_task leat_dcgan_task;
+
+/* All of them; the last one is NULL. */
+extern const leat_task *const leat_tasks[];
+
+/* The task of a model's name. LEAT_ERR_OPTION: there is none. */
+LEAT_MUST_CHECK leat_code leat_task_find(const char *name, const leat_task **out, leat_error *err);
+
+#endif
