@@ -1,0 +1,356 @@
+/* See tenant.h. */
+#include "tenant.h"
+
+#include <math.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/file.h"
+#include "base/hash.h"
+#include "check.h"
+#include "nn/unit/unit.h"
+
+/* ---- the model ------------------------------------------------------------------------------ */
+
+#define BATCH "rows"
+enum { K = TENANT_INPUTS, SIZE = K + 1, ROWS_MAX = 8 };
+
+typedef struct batch {
+    int64_t count;
+    float rows[ROWS_MAX][K + 1];
+} batch;
+
+typedef struct linear {
+    leat_engine engine;
+    tenant_settings settings;
+    float gradient[LEAT_THREADS_MAX][SIZE]; /* of each worker's micro-batch */
+} linear;
+
+typedef struct computing {
+    linear *self;
+    const leat_unit_batches *batches;
+    const float *parameters;
+    float *statistics;
+} computing;
+
+static int passes(const void *settings) {
+    (void)settings;
+    return 1;
+}
+
+static leat_code sizes(const leat_model_setup *setup, leat_model_sizes *out, leat_error *err) {
+    (void)setup;
+    (void)err;
+    *out = (leat_model_sizes){
+        .parameters = SIZE, .running = 1, .statistics = 2, .bytes = sizeof(linear)};
+    return LEAT_OK;
+}
+
+static void destroy(void *of) {
+    linear *self = of;
+    if (self == NULL) return;
+    leat_engine_stop(&self->engine);
+    leat_free(self);
+}
+
+static leat_code create(void **out, const leat_model_setup *setup, leat_error *err) {
+    linear *self = NULL;
+    *out = NULL;
+    LEAT_TRY(LEAT_NEW(&self, 1, err));
+    self->settings = *(const tenant_settings *)setup->settings;
+    leat_code code = leat_engine_set(&self->engine, "linear", setup->kernels, setup->threads, err);
+    if (code == LEAT_OK) code = leat_engine_start(&self->engine, err);
+    if (code == LEAT_OK) *out = self;
+    else destroy(self);
+    return code;
+}
+
+static bool tensor(const void *self, int index, leat_model_tensor *out) {
+    static const leat_model_tensor all[] = {
+        {.name = "weight", .rank = 2, .shape = {1, K}, .count = K},
+        {.name = "bias", .rank = 1, .shape = {1}, .offset = K, .count = 1},
+        {.name = "rows", .running = true, .rank = 1, .shape = {1}, .count = 1}};
+    (void)self;
+    if (index >= 3) return false;
+    *out = all[index];
+    return true;
+}
+
+static void init(const void *of, uint64_t seed, float *parameters, float *running) {
+    const linear *self = of;
+    for (int i = 0; i < SIZE; i++)
+        parameters[i] = (float)(self->settings.scale * (i + 1 + (int)(seed % 7))) * 0.125f;
+    *running = 0;
+}
+
+static leat_code make_micro(void *context, leat_micro *micro, leat_error *err) {
+    const computing *of = context;
+    float *gradient = of->self->gradient[micro->worker];
+    const void *made = NULL;
+    LEAT_TRY(of->batches->get(of->batches->context, micro->index, micro->worker, &made, err));
+    const batch *rows = made;
+    memset(gradient, 0, sizeof of->self->gradient[0]);
+    for (int64_t r = 0; r < rows->count; r++) {
+        float got = of->parameters[K];
+        for (int k = 0; k < K; k++) got += of->parameters[k] * rows->rows[r][k];
+        const float more = got - rows->rows[r][K];
+        for (int k = 0; k < K; k++) gradient[k] += more * rows->rows[r][k];
+        gradient[K] += more;
+        micro->sums[0] += 0.5 * more * more;
+    }
+    for (int k = 0; k < SIZE; k++) gradient[k] /= (float)rows->count;
+    micro->sums[0] /= (double)rows->count;
+    micro->gradient = gradient;
+    micro->weight = (double)rows->count;
+    of->statistics[2 * micro->index] = (float)rows->count;
+    of->statistics[2 * micro->index + 1] = 1;
+    return LEAT_OK;
+}
+
+static leat_code unit(void *of, int pass, const leat_unit_batches *batches, const float *parameters,
+                      leat_unit_numbers *out, leat_error *err) {
+    linear *self = of;
+    computing computing = {self, batches, parameters, out->statistics};
+    const leat_unit_job job = {.micro_batches = batches->count,
+                               .size = SIZE,
+                               .end = SIZE,
+                               .sums = 1,
+                               .make = make_micro,
+                               .context = &computing};
+    leat_unit_sums sums;
+    uint64_t mode = 0;
+    (void)pass;
+    LEAT_TRY(leat_engine_enter(&self->engine, &mode, err));
+    const leat_code code = leat_unit_run(&self->engine, &job, out->gradient, &sums, err);
+    leat_engine_leave(&self->engine, mode);
+    out->sums[0] = sums.sums[0];
+    out->weight = sums.weight;
+    return code;
+}
+
+/* All rows that were seen; micro-batches that a unit does not have would add another number. */
+static void fold(const void *self, int pass, int64_t micro_batches, const float *statistics,
+                 float *running) {
+    (void)self;
+    (void)pass;
+    for (int64_t i = 0; i < micro_batches; i++) {
+        assert_true(statistics[2 * i + 1] == 1);
+        *running += statistics[2 * i];
+    }
+}
+
+static void norm(const void *self, int pass, const float *gradient, double weight, double *norms) {
+    double sum = 0;
+    (void)self;
+    (void)pass;
+    for (int i = 0; i < SIZE; i++) sum += (double)gradient[i] * gradient[i];
+    norms[0] = sqrt(sum) / weight;
+}
+
+static leat_code step(void *of, const leat_model_step *at, leat_error *err) {
+    const linear *self = of;
+    (void)err;
+    for (int i = 0; i < SIZE; i++) {
+        at->first[i] = at->gradient[i] / (float)at->weight;
+        at->parameters[i] -= (float)self->settings.learning_rate * at->first[i];
+    }
+    return LEAT_OK;
+}
+
+static void cancel(void *of, bool cancelled) {
+    leat_engine_cancel(&((linear *)of)->engine, cancelled);
+}
+
+static const leat_value values[] = {{.name = "loss", .label = "loss", .better = -1},
+                                    {.name = "norm", .label = "the regression"},
+                                    {.name = NULL}};
+static const char *const suites[] = {NULL};
+
+static const leat_model_class linear_class = {
+    .name = "linear",
+    .identity = "leat linear 1",
+    .batch = BATCH,
+    .values = values,
+    .sums = 1,
+    .norms = 1,
+    .suites = suites,
+    .passes = passes,
+    .sizes = sizes,
+    .create = create,
+    .destroy = destroy,
+    .tensor = tensor,
+    .init = init,
+    .unit = unit,
+    .fold = fold,
+    .norm = norm,
+    .step = step,
+    .cancel = cancel,
+};
+
+/* ---- the feed ------------------------------------------------------------------------------- */
+
+typedef struct rows {
+    float *rows; /* [count][K + 1] */
+    char fingerprint[65];
+    int64_t units, micro_batch;
+} rows;
+
+void tenant_data(const char *path, int64_t count) {
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    for (int64_t i = 0; i < count; i++) {
+        const double x[K] = {(double)(i % 5) - 2, (double)(i % 7) / 4, (double)(i % 3)};
+        fprintf(file, "%g %g %g %g\n", x[0], x[1], x[2], 2 * x[0] - x[1] + 0.5 * x[2] + 0.25);
+    }
+    assert_int_equal(fclose(file), 0);
+}
+
+static void close_rows(void *of) {
+    rows *self = of;
+    leat_free(self->rows);
+    leat_free(self);
+}
+
+static leat_code read_rows(leat_feed *feed, const char *text, leat_error *err) {
+    rows *self = feed->self;
+    int64_t capacity = 0;
+    char *end = NULL;
+    for (const char *at = text; *at != 0; at = end) {
+        LEAT_TRY(LEAT_GROW(&self->rows, &capacity, (feed->count + 1) * (K + 1), err));
+        for (int k = 0; k <= K; k++, at = end)
+            self->rows[feed->count * (K + 1) + k] = strtof(at, &end);
+        feed->count++;
+        while (*end == '\n') end++;
+    }
+    return LEAT_OK;
+}
+
+static leat_code open_rows(leat_feed *feed, const char *path, leat_error *err) {
+    uint8_t *bytes = NULL, digest[32];
+    int64_t size = 0;
+    rows *self = NULL;
+    LEAT_TRY(LEAT_NEW(&self, 1, err));
+    feed->self = self;
+    feed->fingerprint = self->fingerprint;
+    LEAT_TRY(leat_file_sha256(path, digest, err));
+    leat_sha256_hex(digest, self->fingerprint);
+    LEAT_TRY(leat_file_load(path, 1 << 20, &bytes, &size, err));
+    const leat_code code = read_rows(feed, (const char *)bytes, err);
+    leat_free(bytes);
+    return code;
+}
+
+/* Of the run's unit number i: 5, 6, 7, 5, ... rows. */
+static int64_t unit_rows(int64_t i) { return 5 + i % 3; }
+static int64_t rows_before(int64_t i) { return 5 * i + i / 3 * 3 + (i % 3 == 2 ? 1 : 0); }
+
+static leat_code plan(leat_feed *feed, const leat_train_options *options, leat_error *err) {
+    rows *self = feed->self;
+    if (options->micro_batch > ROWS_MAX)
+        return leat_fail(err, LEAT_ERR_OPTION, "micro-batch is above %d", ROWS_MAX);
+    self->units = options->units;
+    self->micro_batch = options->micro_batch;
+    feed->steps_most = INT64_C(1) << 40;
+    feed->units_most = options->units;
+    feed->batches_most = (unit_rows(2) + options->micro_batch - 1) / options->micro_batch;
+    feed->batch_bytes = sizeof(batch);
+    return LEAT_OK;
+}
+
+static leat_code steps(const leat_feed *feed, const leat_train_options *options, int64_t *out,
+                       leat_error *err) {
+    (void)feed;
+    (void)err;
+    *out = options->steps;
+    return LEAT_OK;
+}
+
+static leat_code units(const leat_feed *feed, int64_t at, int64_t *out, leat_error *err) {
+    (void)at;
+    (void)err;
+    *out = ((const rows *)feed->self)->units;
+    return LEAT_OK;
+}
+
+static leat_code place(const leat_feed *feed, int64_t at, int64_t of, leat_place *out,
+                       leat_error *err) {
+    const rows *self = feed->self;
+    const int64_t i = at * self->units + of;
+    (void)err;
+    out->position = rows_before(i);
+    out->epoch = out->position / feed->count;
+    out->first = out->position % feed->count;
+    out->count = unit_rows(i);
+    out->batches = (out->count + self->micro_batch - 1) / self->micro_batch;
+    return LEAT_OK;
+}
+
+static leat_code weight(const leat_feed *feed, const leat_place *at, double *out, leat_error *err) {
+    (void)feed;
+    (void)err;
+    *out = (double)at->count;
+    return LEAT_OK;
+}
+
+static leat_code make(const leat_feed *feed, const leat_place *at, int64_t index, void *out,
+                      leat_error *err) {
+    const rows *self = feed->self;
+    const int64_t first = index * self->micro_batch, left = at->count - first;
+    batch *made = out;
+    (void)err;
+    made->count = left < self->micro_batch ? left : self->micro_batch;
+    for (int64_t r = 0; r < made->count; r++) {
+        const int64_t number = (at->position + first + r) % feed->count;
+        memcpy(made->rows[r], self->rows + number * (K + 1), sizeof made->rows[r]);
+    }
+    return LEAT_OK;
+}
+
+static const leat_feed_class rows_class = {
+    .one = "row",
+    .many = "rows",
+    .batch = BATCH,
+    .open = open_rows,
+    .close = close_rows,
+    .plan = plan,
+    .steps = steps,
+    .units = units,
+    .place = place,
+    .weight = weight,
+    .make = make,
+};
+
+/* ---- its settings, and the row -------------------------------------------------------------- */
+
+static const leat_setting settings_rows[] = {
+    {.name = "scale",
+     .kind = LEAT_SETTING_INT32,
+     .place = offsetof(tenant_settings, scale),
+     .min = 1,
+     .max = 9,
+     .help = "of the first weights"},
+    {.name = "learning-rate",
+     .kind = LEAT_SETTING_REAL,
+     .place = offsetof(tenant_settings, learning_rate),
+     .high = 1,
+     .low_open = true,
+     .help = "step size"},
+    {.name = NULL},
+};
+
+static void set_defaults(void *settings) {
+    *(tenant_settings *)settings = (tenant_settings){.scale = 1, .learning_rate = 0.0625};
+}
+
+static const leat_setting_table *settings_table(void) {
+    static const leat_setting_table table = {.owner = "a linear regression",
+                                             .rows = settings_rows,
+                                             .size_bytes = sizeof(tenant_settings),
+                                             .set_defaults = set_defaults};
+    return &table;
+}
+
+const leat_task tenant_task = {
+    .model = &linear_class, .feed = &rows_class, .settings = settings_table};

@@ -1,0 +1,22 @@
+/*
+ * A second model, and a feed for it, that no file of src knows: a linear regression on rows of
+ * numbers. Its units differ in size, and so in weight and number of micro-batches.
+ */
+#ifndef TESTS_TRAIN_TENANT_H
+#define TESTS_TRAIN_TENANT_H
+
+#include "train/task.h"
+
+enum { TENANT_INPUTS = 3 };
+
+typedef struct tenant_settings {
+    int32_t scale; /* of the first weights */
+    double learning_rate;
+} tenant_settings;
+
+extern const leat_task tenant_task;
+
+/* Writes a data set of `count` rows: lines of TENANT_INPUTS numbers and what follows from them. */
+void tenant_data(const char *path, int64_t count);
+
+#endif

@@ -1,0 +1,250 @@
+/*
+ * A second model and its feed (tenant.h), which no file of src knows, in the list of what can be
+ * trained: a run of it is trained, stopped, resumed and read like any other. Its units differ in
+ * weight and in their number of micro-batches.
+ */
+/* TSan: micro-batches on a pool. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/mem.h"
+#include "tenant.h"
+#include "train/exchange.h"
+#include "train/open.h"
+#include "train_support.h"
+
+/* Instead of the list in src/train/tasks.c. */
+const leat_task *const leat_tasks[] = {&leat_dcgan_task, &tenant_task, NULL};
+
+enum { ROWS = 23, STEPS = 9 };
+
+static const char *data(void) {
+    const char *path = train_path("rows.txt");
+    tenant_data(path, ROWS);
+    return path;
+}
+
+static leat_train_options options_of(int32_t threads) {
+    leat_train_options options = leat_train_options_default();
+    options.units = 2;
+    options.micro_batch = 3;
+    options.steps = STEPS;
+    options.checkpoint_every = 2;
+    options.codec_up = LEAT_CODEC_BF16;
+    options.threads = threads;
+    return options;
+}
+
+static leat_train_result train(const char *run, const leat_train_options *options) {
+    leat_train_result result;
+    assert_ok(leat_train("linear", data(), run, options, &result, err));
+    return result;
+}
+
+/* ---- a run ---------------------------------------------------------------------------------- */
+
+static void it_learns_with_the_same_bits(void **state) {
+    const leat_train_options one = options_of(1), three = options_of(3);
+    leat_run_metrics *metrics = NULL;
+    leat_run_facts facts;
+    leat_run *run = NULL;
+    (void)state;
+    const leat_train_result alone = train(train_path("alone"), &one);
+    const leat_train_result many = train(train_path("many"), &three);
+    assert_string_equal(alone.state, many.state);
+    assert_string_equal(alone.run, many.run);
+    assert_ok(leat_run_open(&run, train_path("alone"), err));
+    leat_run_get_facts(run, &facts);
+    assert_string_equal(facts.model, "linear");
+    assert_int_equal(facts.images, ROWS);
+    /* no suites of kernels: SHA-256 of no line */
+    assert_string_equal(facts.kernel_class, "e3b0c44298fc1c14");
+    assert_string_equal(leat_run_setting(run, "learning-rate"), "0.0625");
+    assert_null(leat_run_setting(run, "width"));
+    assert_ok(leat_run_metrics_load(&metrics, run, 100, err));
+    assert_string_equal(metrics->names[0].name, "loss");
+    assert_string_equal(metrics->names[1].name, "norm");
+    assert_int_equal(metrics->point_count, STEPS);
+    assert_true(metrics->points[STEPS - 1].values[0] < 0.5 * metrics->points[0].values[0]);
+    leat_run_metrics_destroy(metrics);
+    leat_run_close(run);
+}
+
+/* Asks for an end after some steps. */
+static bool until(void *user, const leat_progress *progress) {
+    return strcmp(progress->stage, "training") != 0 || progress->done < *(const int64_t *)user;
+}
+
+static void a_run_that_was_stopped_goes_on(void **state) {
+    leat_train_options options = options_of(1);
+    leat_train_result result;
+    int64_t stop = 3;
+    (void)state;
+    const leat_train_result whole = train(train_path("whole"), &options);
+    options.progress = until;
+    options.user = &stop;
+    const char *run = train_path("stopped");
+    assert_fails(leat_train("linear", data(), run, &options, &result, err), LEAT_ERR_CANCELLED,
+                 "after step 3 of 9");
+    options.resume = true;
+    options.progress = NULL;
+    result = train(run, &options);
+    assert_int_equal(result.first_step, 3);
+    assert_string_equal(result.state, whole.state);
+    /* from an earlier checkpoint */
+    options.rewind = 6;
+    result = train(run, &options);
+    assert_int_equal(result.first_step, 6);
+    assert_string_equal(result.state, whole.state);
+}
+
+static void what_does_not_fit_is_refused(void **state) {
+    leat_train_options options = options_of(1);
+    const tenant_settings other = {.scale = 2, .learning_rate = 0.0625};
+    leat_train_result result;
+    leat_train_bill bill;
+    (void)state;
+    const char *run = train_path("refused");
+    train(run, &options);
+    options.resume = true;
+    options.settings = &other;
+    assert_fails(leat_train("linear", data(), run, &options, &result, err), LEAT_ERR_OPTION,
+                 "scale is 2 here, but the run began with 1");
+    leat_dcgan_settings small = leat_dcgan_settings_default();
+    small.width = 1;
+    options = options_of(1);
+    options.resume = true;
+    options.unit_size = options.micro_batch;
+    options.settings = &small;
+    assert_fails(leat_train("dcgan", train_data(TRAIN_IMAGES), run, &options, &result, err),
+                 LEAT_ERR_OPTION, "the model is dcgan here");
+    options.settings = NULL;
+    assert_fails(leat_train("mlp", data(), run, &options, &result, err), LEAT_ERR_OPTION,
+                 "there is dcgan, linear");
+    assert_ok(leat_train_plan("linear", data(), &options, true, &bill, err));
+    assert_int_equal(bill.parameters, TENANT_INPUTS + 1);
+    assert_int_equal(bill.generator_parameters, 0);
+    assert_true(bill.step_images == 11 && bill.images_per_second > 0);
+}
+
+/* ---- units that weigh differently -------------------------------------------------------------
+ */
+
+typedef struct side {
+    leat_run_options all;
+    leat_feed feed;
+    leat_trainer *trainer;
+    leat_exchange *exchange;
+} side;
+
+#define RUN "00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff"
+
+static void open_side(side *of) {
+    const leat_train_options options = options_of(2);
+    assert_ok(leat_run_options_take(&of->all, "linear", &options, err));
+    assert_ok(leat_feed_open(&of->feed, tenant_task.feed, data(), err));
+    assert_ok(leat_feed_plan(&of->feed, &of->all.run, err));
+    assert_ok(leat_trainer_create(&of->trainer, tenant_task.model, &of->all.run, &of->feed, err));
+    assert_ok(leat_exchange_create(&of->exchange, of->trainer, &of->all.run, RUN, err));
+}
+
+static void close_side(side *of) {
+    leat_exchange_destroy(of->exchange);
+    leat_trainer_destroy(of->trainer);
+    leat_feed_close(&of->feed);
+}
+
+/* As coordinator and worker do: weights there, results back, in any order. */
+static void apart_is_alone(void **state) {
+    side owner, worker;
+    char hash[65], unit_hash[2][65], alone[65], apart[65];
+    double weights[2 * STEPS] = {0};
+    (void)state;
+    open_side(&owner);
+    train_steps(owner.trainer, STEPS, alone);
+    close_side(&owner);
+    open_side(&owner);
+    open_side(&worker);
+    const leat_exchange_sizes sizes = leat_exchange_get_sizes(owner.exchange);
+    uint8_t *bytes = malloc((size_t)sizes.weights), *payload[2];
+    for (int k = 0; k < 2; k++) payload[k] = malloc((size_t)sizes.payload);
+    for (int64_t s = 0; s < STEPS; s++) {
+        leat_step_numbers numbers;
+        leat_unit_numbers unit;
+        assert_ok(leat_exchange_put_weights(owner.exchange, bytes, hash, err));
+        assert_ok(leat_exchange_take_weights(worker.exchange, s, bytes, hash, err));
+        for (int k = 1; k >= 0; k--)
+            assert_ok(leat_exchange_compute(worker.exchange, k, payload[k], unit_hash[k], err));
+        /* nothing of a larger unit is left in a smaller one's */
+        assert_ok(leat_exchange_compute(worker.exchange, 1, payload[1], hash, err));
+        assert_string_equal(hash, unit_hash[1]);
+        /* a unit's result is none of another one's, whose weight the owner knows by itself */
+        assert_fails(leat_exchange_read(owner.exchange, 0, payload[1], sizes.payload, &unit, err),
+                     LEAT_ERR_INPUT, "unit is 1 (expected 0)");
+        payload[0][40] ^= 1;
+        assert_fails(leat_exchange_read(owner.exchange, 1, payload[0], sizes.payload, &unit, err),
+                     LEAT_ERR_INPUT, "weight is");
+        payload[0][40] ^= 1;
+        for (int k = 0; k < 2; k++) {
+            assert_ok(leat_exchange_read(owner.exchange, k, payload[k], sizes.payload, &unit, err));
+            assert_ok(leat_trainer_add(owner.trainer, k, &unit, err));
+            weights[2 * s + k] = unit.weight;
+        }
+        assert_ok(leat_trainer_end(owner.trainer, &numbers, err));
+        assert_true(numbers.weight == weights[2 * s] + weights[2 * s + 1]);
+    }
+    assert_true(weights[0] == 5 && weights[1] == 6 && weights[2] == 7 && weights[3] == 5);
+    leat_trainer_hash(owner.trainer, apart);
+    assert_string_equal(apart, alone);
+    free(bytes);
+    for (int k = 0; k < 2; k++) free(payload[k]);
+    close_side(&owner);
+    close_side(&worker);
+}
+
+/* The rows that were seen are those of all units, each micro-batch counted once (fold). */
+static void every_micro_batch_is_folded_once(void **state) {
+    char hash[65];
+    side of;
+    int64_t position = 0;
+    (void)state;
+    open_side(&of);
+    train_steps(of.trainer, STEPS, hash);
+    assert_ok(leat_feed_position(&of.feed, STEPS, &position, err));
+    assert_true(leat_trainer_state(of.trainer)->running[0] == (float)position);
+    close_side(&of);
+}
+
+/* A feed that says another weight than the model finds. */
+static leat_code wrong_weight(const leat_feed *feed, const leat_place *place, double *weight,
+                              leat_error *err) {
+    LEAT_TRY(tenant_task.feed->weight(feed, place, weight, err));
+    *weight += 1;
+    return LEAT_OK;
+}
+
+static void another_weight_ends_the_step(void **state) {
+    leat_feed_class class = *tenant_task.feed;
+    leat_step_numbers numbers;
+    side of;
+    (void)state;
+    open_side(&of);
+    class.weight = wrong_weight;
+    of.feed.class = &class;
+    assert_fails(leat_trainer_step(of.trainer, &numbers, err), LEAT_ERR_CORRUPT,
+                 "step 1, unit 0: the rows weigh 5, but the data set says 6");
+    close_side(&of);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(it_learns_with_the_same_bits),
+        cmocka_unit_test(a_run_that_was_stopped_goes_on),
+        cmocka_unit_test(what_does_not_fit_is_refused),
+        cmocka_unit_test(apart_is_alone),
+        cmocka_unit_test(every_micro_batch_is_folded_once),
+        cmocka_unit_test(another_weight_ends_the_step),
+    };
+    return cmocka_run_group_tests(tests, NULL, train_teardown);
+}
