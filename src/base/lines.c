@@ -40,6 +40,7 @@ struct leat_lines {
     int64_t begin, end;  /* not returned yet */
     int64_t scanned;     /* [begin, scanned) has no record end */
     quote_state state;   /* at `scanned` */
+    char separator;      /* of fields */
     int64_t base;        /* offset of data[0] in the text */
     int64_t plain_until; /* offset in the text up to which every line is a record */
     int64_t number;      /* of the line at `begin` */
@@ -142,7 +143,7 @@ static int64_t find_quoted_end(leat_lines *lines, int64_t limit) {
             lines->state = state;
             lines->scanned = at;
             return at;
-        } else if (letter == ',') {
+        } else if (letter == lines->separator) {
             state = FIELD_BEGIN;
         } else if (letter == '"' && state != IN_FIELD) {
             state = IN_QUOTES;
@@ -171,8 +172,9 @@ static int64_t find_end(leat_lines *lines, int64_t limit) {
             return find_quoted_end(lines, limit);
         }
         /* the state after what was skipped: there was no quote, so only the last byte counts */
-        lines->state =
-            line_end > lines->begin && data[line_end - 1] != ',' ? IN_FIELD : FIELD_BEGIN;
+        lines->state = line_end > lines->begin && data[line_end - 1] != lines->separator
+                           ? IN_FIELD
+                           : FIELD_BEGIN;
     }
     lines->scanned = feed != NULL ? feed - data : limit;
     return feed != NULL ? feed - data : -1;
@@ -395,6 +397,8 @@ char leat_lines_at(const leat_lines *lines, int64_t place) {
     return lines->data[lines->begin + place];
 }
 
+void leat_lines_separate(leat_lines *lines, char separator) { lines->separator = separator; }
+
 bool leat_lines_ended(const leat_lines *lines) {
     return lines->text_end && lines->begin == lines->end;
 }
@@ -418,6 +422,7 @@ static leat_code open_reader(leat_lines **out, const leat_lines_options *options
     leat_lines *lines = NULL;
     LEAT_TRY(LEAT_NEW(&lines, 1, err));
     lines->options = *options;
+    lines->separator = ',';
     lines->number = 1;
     leat_code code = leat_block_alloc((void **)&lines->data, BUFFER_BYTES, err);
     if (code == LEAT_OK && options->coding != LEAT_CODING_NONE) {

@@ -101,6 +101,8 @@ LEAT_MUST_CHECK leat_code leat_lines_look(leat_lines *lines, int64_t have_bytes,
 void leat_lines_skip(leat_lines *lines, int64_t size_bytes);
 /* The byte of that text at a place within it. */
 char leat_lines_at(const leat_lines *lines, int64_t place);
+/* Fields are separated by another letter than a comma from here on, where a line begins. */
+void leat_lines_separate(leat_lines *lines, char separator);
 /* Whether all of the text was used. */
 bool leat_lines_ended(const leat_lines *lines);
 /* The file, for messages. */
@@ -130,10 +132,10 @@ static inline leat_text leat_text_trim(leat_text text) {
 }
 
 /*
- * Reads the CSV field at *at, removing its quotes in place. *at moves past the comma, or to NULL if
+ * Reads the field at *at, removing its quotes in place. *at moves past the separator, or to NULL if
  * this was the last field. False if there is text after a closing quote or a quote is not closed.
  */
-static inline bool leat_line_field(char **at, char *end, leat_text *field) {
+static inline bool leat_line_field_of(char **at, char *end, char separator, leat_text *field) {
     char *begin = *at;
     if (begin < end && *begin == '"') {
         char *out = ++begin, *in = begin;
@@ -148,14 +150,19 @@ static inline bool leat_line_field(char **at, char *end, leat_text *field) {
             if (!doubled) break;
         }
         *field = (leat_text){begin, (int32_t)(out - begin)};
-        if (in < end && *in != ',') return false;
+        if (in < end && *in != separator) return false;
         *at = in < end ? in + 1 : NULL;
         return true;
     }
-    char *comma = begin < end ? memchr(begin, ',', (size_t)(end - begin)) : NULL;
-    *field = (leat_text){begin, (int32_t)((comma != NULL ? comma : end) - begin)};
-    *at = comma != NULL ? comma + 1 : NULL;
+    char *stop = begin < end ? memchr(begin, separator, (size_t)(end - begin)) : NULL;
+    *field = (leat_text){begin, (int32_t)((stop != NULL ? stop : end) - begin)};
+    *at = stop != NULL ? stop + 1 : NULL;
     return true;
+}
+
+/* The same of CSV. */
+static inline bool leat_line_field(char **at, char *end, leat_text *field) {
+    return leat_line_field_of(at, end, ',', field);
 }
 
 #endif

@@ -292,18 +292,21 @@ static leat_code detect_text(leat_input *input, leat_error *err) {
     bool found = false;
     leat_code code = leat_lines_first(lines, &line, &found, err);
     /* an empty CSV lacks its header, which is reported later; an empty NDJSON is fine */
-    input->format =
-        leat_path_has_suffix_any_case(plain, ".csv") || found ? LEAT_INPUT_CSV : LEAT_INPUT_NDJSON;
+    input->format = leat_path_has_suffix_any_case(plain, ".csv") ||
+                            leat_path_has_suffix_any_case(plain, ".tsv") || found
+                        ? LEAT_INPUT_CSV
+                        : LEAT_INPUT_NDJSON;
     if (code == LEAT_OK && found) {
         int64_t at = 0;
         while (at < line.size_bytes && (line.data[at] == ' ' || line.data[at] == '\t')) at++;
         char first = at < line.size_bytes ? line.data[at] : 0;
         if (first == '{' || first == '[') input->format = LEAT_INPUT_NDJSON;
         if (is_binary(&line)) {
-            code = leat_fail(err, LEAT_ERR_INPUT,
-                             "\"%s\" is not UTF-8 text; supported inputs are Parquet, CSV and "
-                             "JSON (the last two also compressed by gzip, bzip2, xz, zstd or zip)",
-                             input->path);
+            code = leat_fail(
+                err, LEAT_ERR_INPUT,
+                "\"%s\" is not UTF-8 text; supported inputs are Parquet, CSV, TSV "
+                "and JSON (the last three also compressed by gzip, bzip2, xz, zstd or zip)",
+                input->path);
         } else if ((input->coding != LEAT_CODING_NONE || input->zip) && line.size_bytes >= 4 &&
                    memcmp(line.data, "PAR1", 4) == 0) {
             code = leat_fail(err, LEAT_ERR_INPUT, "\"%s\" is a Parquet file inside %s; unpack it",
@@ -325,7 +328,8 @@ static leat_code is_table_of_text(const leat_input *input, bool *is, leat_error 
     leat_code code = leat_lines_first(lines, &line, &found, err);
     if (code == LEAT_OK && found && line.size_bytes > 0)
         *is = !is_binary(&line) && (line.data[0] == '{' || line.data[0] == '[' ||
-                                    memchr(line.data, ',', (size_t)line.size_bytes) != NULL);
+                                    memchr(line.data, ',', (size_t)line.size_bytes) != NULL ||
+                                    memchr(line.data, '\t', (size_t)line.size_bytes) != NULL);
     leat_lines_close(lines);
     return code;
 }
@@ -423,17 +427,23 @@ static leat_code look_for_trace(const char *path, bool *is, leat_error *err) {
 
 #define PACKED(suffix)                                                                             \
     suffix, suffix ".gz", suffix ".bz2", suffix ".xz", suffix ".zst", suffix ".zip"
-static const char *const probe_suffixes[] = {".parquet",       PACKED(".csv"),  PACKED(".ndjson"),
-                                             PACKED(".jsonl"), PACKED(".json"), NULL};
+static const char *const probe_suffixes[] = {".parquet",
+                                             PACKED(".csv"),
+                                             PACKED(".tsv"),
+                                             PACKED(".ndjson"),
+                                             PACKED(".jsonl"),
+                                             PACKED(".json"),
+                                             NULL};
 static const char *const can_suffixes[] = {".csv", ".csv.gz", ".log", ".log.gz", ".txt", ".txt.gz",
                                            ".asc", ".asc.gz", ".trc", ".trc.gz", NULL};
-const leat_input_kind leat_probe_inputs = {probe_suffixes,
-                                           "*.parquet, *.csv, *.ndjson, *.jsonl, *.json (the last "
-                                           "four also with .gz, .bz2, .xz, .zst or .zip)",
-                                           detect_probes,
-                                           true,
-                                           NULL,
-                                           NULL};
+const leat_input_kind leat_probe_inputs = {
+    probe_suffixes,
+    "*.parquet, *.csv, *.tsv, *.ndjson, *.jsonl, *.json (the last "
+    "five also with .gz, .bz2, .xz, .zst or .zip)",
+    detect_probes,
+    true,
+    NULL,
+    NULL};
 const leat_input_kind leat_can_inputs = {
     can_suffixes,   "*.csv, *.log, *.txt, *.asc, *.trc (or .gz), or OpenXC *.json",
     detect_can,     false,

@@ -2,6 +2,7 @@
 
 Runs the command named by LEAT (default: build/leat).
 """
+import gzip
 import json
 import os
 import re
@@ -70,11 +71,40 @@ class Rejects(folder.Folder):
                                      "event_time=event_time:ms")[::2], (0, ""))
 
     def test_another_separator(self):
-        for mark, word in ((";", "semicolons"), ("\t", "tabs"), ("|", "vertical bars")):
+        for mark, word in ((";", "semicolons"), ("|", "vertical bars")):
             status, _, said = self.ingest(self.lines(1600000000).replace(",", mark))
             self.assertEqual(status, 1)
-            self.assertIn(f'x.csv" is separated by {word}, not by commas: "event_time' +
-                          ("\\x09" if mark == "\t" else mark) + "src_addr", said)
+            self.assertIn(f'x.csv" is separated by {word}, not by commas: "event_time{mark}src_',
+                          said)
+
+    def test_tabs(self):
+        """Tables that differ in their separator alone give the same data set."""
+        head = 'event_time,"note, of any kind",src_addr,dst_addr,rtt\n'
+        rows = [(f"{1600000000 + i}", f'"{note}"', "192.0.2.1", "198.51.100.1", rtt)
+                for i, (note, rtt) in enumerate((("a ""b", "5"), ("", ""), ("two\nlines", "6.5"),
+                                                 ('say ""x""', "7"), ("", "nan")))]
+        commas = head + "".join(",".join(row) + "\n" for row in rows)
+        tabs = head.replace(",", "\t").replace("\t of", ", of") + "".join(
+            "\t".join(row) + "\n" for row in rows)
+        want = leat("cat", self.data(commas)).stdout
+        self.assertEqual(want.count("\n"), len(rows))
+        for text in (tabs, tabs.replace("\n", "\r\n"), "# made by hand\nsep=\t\n" + tabs,
+                     tabs + tabs.split("\n", 1)[0] + "\n",
+                     tabs.replace("two\n", "two ").replace('"', "").replace("\t", " \t ")):
+            self.assertEqual(leat("cat", self.data(text)).stdout, want, text)
+        # a comma in a cell is part of it; a tab is a blank where commas separate
+        self.assertIn("2 of 3 rows", self.ingest(
+            "event_time\tsrc_addr\tdst_addr\trtt\n1\t192.0.2.1\t192.0.2.2\t5\n"
+            "2,\t192.0.2.1\t192.0.2.2\t5\n3\t192.0.2.1\t192.0.2.2\n")[2])
+        folder = self.at("tables")
+        os.mkdir(folder)
+        for name, text in (("a.tsv", tabs), ("b.TSV.gz", gzip.compress(tabs.encode()))):
+            with open(os.path.join(folder, name), "wb") as file:
+                file.write(text if isinstance(text, bytes) else text.encode())
+        done = leat("ingest", "probes", folder, "-o", self.out, "--replace", "--json", status=0)
+        self.assertEqual(json.loads(done.stdout)["records"], 2 * len(rows))
+        self.assertIn('its columns are: ts, src, dst, ms (use --column event_time=NAME',
+                      self.ingest("ts\tsrc\tdst\tms\n1\t192.0.2.1\t192.0.2.2\t5\n")[2])
 
     def test_no_header(self):
         status, _, said = self.ingest(self.lines(1600000000, 1600000001, header=""))

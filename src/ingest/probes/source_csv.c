@@ -1,7 +1,7 @@
 /*
- * CSV: a header with the names of the columns, then records. Fields are used in place in the
- * record, and quotes are removed in place. A line that cannot be parsed is rejected as a whole, so
- * that nobody has to guess what a partial row meant.
+ * CSV, and TSV, which differs in its separator alone: a header with the names of the columns, then
+ * records. Fields are used in place in the record, and quotes are removed in place. A line that
+ * cannot be parsed is rejected as a whole, so that nobody has to guess what a partial row meant.
  */
 #include <stdio.h>
 #include <string.h>
@@ -48,17 +48,13 @@ static void list_name(char *list, size_t size, const leat_text *field) {
 /* Why a header lacks columns, if it is not separated by commas, or not a header. */
 static leat_code refuse_header(const char *path, const char *list, const leat_text *only,
                                bool has_address, leat_error *err) {
-    static const char separators[] = ";\t|";
+    static const char separators[] = ";|";
     for (int i = 0; only != NULL && separators[i] != 0; i++) {
         if (memchr(only->data, separators[i], (size_t)only->size_bytes) == NULL) continue;
         return leat_fail(err, LEAT_ERR_INPUT,
                          "\"%s\" is separated by %s, not by commas: \"%s\"; convert it to CSV with "
                          "commas",
-                         path,
-                         separators[i] == ';'    ? "semicolons"
-                         : separators[i] == '\t' ? "tabs"
-                                                 : "vertical bars",
-                         list);
+                         path, separators[i] == ';' ? "semicolons" : "vertical bars", list);
     }
     if (has_address)
         return leat_fail(
@@ -88,17 +84,22 @@ static const char *find_cr(const char *at, const char *end) {
 
 /* ---- blanks ---- */
 
+/* Tabs are blanks unless they separate. */
+static bool is_blank(char letter, char separator) {
+    return leat_is_blank(letter) && letter != separator;
+}
+
 /* Moves `at` behind blanks; whether there were any. */
-static bool skip_blanks(char **at, const char *end) {
+static bool skip_blanks(char **at, const char *end, char separator) {
     const char *begin = *at;
-    while (*at < end && leat_is_blank(**at)) ++*at;
+    while (*at < end && is_blank(**at, separator)) ++*at;
     return *at > begin;
 }
 
 /* Removes blanks at the end; whether there were any. */
-static bool cut_blanks(leat_text *field) {
+static bool cut_blanks(leat_text *field, char separator) {
     const int32_t size = field->size_bytes;
-    while (field->size_bytes > 0 && leat_is_blank(field->data[field->size_bytes - 1]))
+    while (field->size_bytes > 0 && is_blank(field->data[field->size_bytes - 1], separator))
         field->size_bytes--;
     return field->size_bytes < size;
 }
@@ -113,6 +114,59 @@ static leat_text plain_cell(leat_text cell) {
     return leat_text_trim(cell);
 }
 
+/* ---- lines that name columns ---- */
+
+/* A line of a file, without the byte order mark that another part may begin with. */
+static leat_line without_mark(const leat_line *line) {
+    leat_line plain = *line;
+    if (plain.size_bytes < 3 || memcmp(plain.data, "\xef\xbb\xbf", 3) != 0) return plain;
+    plain.data += 3;
+    plain.size_bytes -= 3;
+    return plain;
+}
+
+/* How many of the columns a line names, in any case; *all: exactly, and none is missing. Quotes are
+ * left in place. */
+static int count_names(const leat_line *line, char separator, const leat_source_columns *columns,
+                       bool *all) {
+    const char *names[LEAT_COLUMNS];
+    bool exact[LEAT_COLUMNS] = {false}, similar[LEAT_COLUMNS] = {false};
+    leat_line plain = without_mark(line);
+    const char *at = plain.data, *end = at + plain.size_bytes;
+    const int name_count = leat_source_names(columns, names);
+    while (at != NULL) {
+        const char *comma = at < end ? memchr(at, separator, (size_t)(end - at)) : NULL;
+        const char *stop = comma != NULL ? comma : end;
+        while (at < stop && is_blank(*at, separator)) at++;
+        leat_text field = {at, (int32_t)(stop - at)};
+        (void)cut_blanks(&field, separator);
+        bool quoted = field.size_bytes > 1 && at[0] == '"' && at[field.size_bytes - 1] == '"';
+        if (quoted) field = (leat_text){at + 1, field.size_bytes - 2};
+        for (int k = 0; k < name_count; k++) {
+            exact[k] = exact[k] || is_name(&field, names[k]);
+            similar[k] =
+                similar[k] || (field.size_bytes == (int32_t)strlen(names[k]) &&
+                               strncasecmp(field.data, names[k], (size_t)field.size_bytes) == 0);
+        }
+        at = comma != NULL ? comma + 1 : NULL;
+    }
+    *all = exact[LEAT_COLUMN_TIME] && exact[LEAT_COLUMN_SRC] && exact[LEAT_COLUMN_DST] &&
+           exact[LEAT_COLUMN_RTT] && (columns->probe == NULL || exact[LEAT_COLUMN_PROBE]);
+    int count = 0;
+    for (int k = 0; k < LEAT_COLUMNS; k++) count += similar[k];
+    return count;
+}
+
+/* A header with tabs is TSV, unless it has commas, and more of the names between these. */
+static char find_separator(const leat_line *line, const leat_source_columns *columns) {
+    const size_t size = (size_t)line->size_bytes;
+    bool all = false;
+    if (size == 0 || memchr(line->data, '\t', size) == NULL) return ',';
+    if (memchr(line->data, ',', size) == NULL) return '\t';
+    const int by_commas = count_names(line, ',', columns, &all);
+    return !all && count_names(line, '\t', columns, &all) > by_commas ? '\t' : ',';
+}
+
 /* ---- the header ---- */
 
 leat_code leat_csv_read_header(leat_line *line, const char *path,
@@ -123,7 +177,8 @@ leat_code leat_csv_read_header(leat_line *line, const char *path,
     bool seen[LEAT_COLUMNS] = {false}, has_address = false;
     leat_text field = {NULL, 0};
     char list[256] = "";
-    memset(map, 0, sizeof *map);
+    const char separator = map->separator != 0 ? map->separator : find_separator(line, columns);
+    *map = (leat_csv_map){.separator = separator};
     if (line->fault != LEAT_LINE_GOOD) {
         return leat_fail(err, LEAT_ERR_INPUT,
                          "\"%s\": line %lld is not a CSV header: it is longer than %lld bytes, or "
@@ -138,13 +193,13 @@ leat_code leat_csv_read_header(leat_line *line, const char *path,
             return leat_fail(err, LEAT_ERR_LIMIT, "\"%s\": the header has more than %d columns",
                              path, LEAT_CSV_FIELDS_MAX);
         }
-        if (skip_blanks(&at, end)) map->blanks = true;
-        if (!leat_line_field(&at, end, &field)) {
+        if (skip_blanks(&at, end, separator)) map->blanks = true;
+        if (!leat_line_field_of(&at, end, separator, &field)) {
             return leat_fail(err, LEAT_ERR_INPUT,
                              "\"%s\": line %lld: invalid quoting in the header", path,
                              (long long)line->number);
         }
-        if (cut_blanks(&field)) map->blanks = true;
+        if (cut_blanks(&field, separator)) map->blanks = true;
         list_name(list, sizeof list, &field);
         if (leat_address_parse(field.data, field.size_bytes, NULL) != 0) has_address = true;
         int slot = -1;
@@ -177,65 +232,26 @@ static bool split(const leat_csv_map *map, leat_line *line, leat_text fields[LEA
     int32_t count = 0;
     while (at != NULL) {
         leat_text field;
-        if (map->blanks) (void)skip_blanks(&at, end);
-        if (count == map->field_count || !leat_line_field(&at, end, &field)) return false;
-        if (map->blanks) (void)cut_blanks(&field);
+        if (map->blanks) (void)skip_blanks(&at, end, map->separator);
+        if (count == map->field_count || !leat_line_field_of(&at, end, map->separator, &field))
+            return false;
+        if (map->blanks) (void)cut_blanks(&field, map->separator);
         int slot = map->slot[count++];
         if (slot >= 0) fields[slot] = field;
     }
     return count == map->field_count;
 }
 
-/* ---- lines that name columns ---- */
-
-/* A line of a file, without the byte order mark that another part may begin with. */
-static leat_line without_mark(const leat_line *line) {
-    leat_line plain = *line;
-    if (plain.size_bytes < 3 || memcmp(plain.data, "\xef\xbb\xbf", 3) != 0) return plain;
-    plain.data += 3;
-    plain.size_bytes -= 3;
-    return plain;
-}
-
-/* How many of the columns a line names, in any case; *all: exactly, and none is missing. Quotes are
- * left in place. */
-static int count_names(const leat_line *line, const leat_source_columns *columns, bool *all) {
-    const char *names[LEAT_COLUMNS];
-    bool exact[LEAT_COLUMNS] = {false}, similar[LEAT_COLUMNS] = {false};
-    leat_line plain = without_mark(line);
-    const char *at = plain.data, *end = at + plain.size_bytes;
-    const int name_count = leat_source_names(columns, names);
-    while (at != NULL) {
-        const char *comma = at < end ? memchr(at, ',', (size_t)(end - at)) : NULL;
-        const char *stop = comma != NULL ? comma : end;
-        while (at < stop && leat_is_blank(*at)) at++;
-        leat_text field = {at, (int32_t)(stop - at)};
-        (void)cut_blanks(&field);
-        bool quoted = field.size_bytes > 1 && at[0] == '"' && at[field.size_bytes - 1] == '"';
-        if (quoted) field = (leat_text){at + 1, field.size_bytes - 2};
-        for (int k = 0; k < name_count; k++) {
-            exact[k] = exact[k] || is_name(&field, names[k]);
-            similar[k] =
-                similar[k] || (field.size_bytes == (int32_t)strlen(names[k]) &&
-                               strncasecmp(field.data, names[k], (size_t)field.size_bytes) == 0);
-        }
-        at = comma != NULL ? comma + 1 : NULL;
-    }
-    *all = exact[LEAT_COLUMN_TIME] && exact[LEAT_COLUMN_SRC] && exact[LEAT_COLUMN_DST] &&
-           exact[LEAT_COLUMN_RTT] && (columns->probe == NULL || exact[LEAT_COLUMN_PROBE]);
-    int count = 0;
-    for (int k = 0; k < LEAT_COLUMNS; k++) count += similar[k];
-    return count;
-}
+/* ---- lines before and after the header ---- */
 
 /* Called for every line: the name of the time, which no record holds, decides quickly. */
-bool leat_csv_is_header(const leat_line *line, const leat_source_columns *columns) {
+bool leat_csv_is_header(const leat_line *line, char separator, const leat_source_columns *columns) {
     bool all = false;
     if (line->fault != LEAT_LINE_GOOD ||
         memmem(line->data, (size_t)line->size_bytes, columns->event_time,
                strlen(columns->event_time)) == NULL)
         return false;
-    return count_names(line, columns, &all) > 0 && all;
+    return count_names(line, separator, columns, &all) > 0 && all;
 }
 
 /* Whether a line before the header is something else: a comment, a line sep=, for a spreadsheet, or
@@ -244,15 +260,15 @@ static bool is_preamble(leat_line *line, const leat_source_columns *columns, boo
     char *at = line->data, *end = at + line->size_bytes;
     *header = false;
     if (line->fault != LEAT_LINE_GOOD) return false;
-    (void)skip_blanks(&at, end);
+    (void)skip_blanks(&at, end, ',');
     const int64_t size = end - at;
     if (size > 0 && at[0] == '#') {
         leat_line rest = *line;
         at++;
-        (void)skip_blanks(&at, end);
+        (void)skip_blanks(&at, end, ',');
         rest.data = at;
         rest.size_bytes = end - at;
-        *header = leat_csv_is_header(&rest, columns);
+        *header = leat_csv_is_header(&rest, find_separator(&rest, columns), columns);
         if (*header) *line = rest;
         return true;
     }
@@ -288,6 +304,7 @@ leat_code leat_csv_find_header(leat_lines *lines, const char *path,
         line = shown;
     }
     if (code == LEAT_OK) code = leat_csv_read_header(&line, path, columns, map, err);
+    if (code == LEAT_OK) leat_lines_separate(lines, map->separator);
     leat_buf_free(&first);
     return code;
 }
@@ -313,10 +330,10 @@ static bool is_same(const leat_text *a, const leat_text *b) {
 
 /* Whether one of the cells of a line, which has no names of columns in it, is a number or address:
  * records have such cells also where they are not read. */
-static bool has_values(const leat_text *line) {
+static bool has_values(const leat_text *line, char separator) {
     const char *at = line->data, *end = at + line->size_bytes;
     while (at != NULL) {
-        const char *comma = at < end ? memchr(at, ',', (size_t)(end - at)) : NULL;
+        const char *comma = at < end ? memchr(at, separator, (size_t)(end - at)) : NULL;
         const leat_text cell =
             plain_cell((leat_text){at, (int32_t)((comma != NULL ? comma : end) - at)});
         double number;
@@ -351,7 +368,8 @@ typedef enum other_line { NOT_A_HEADER, MAYBE_A_HEADER, IS_A_HEADER } other_line
 /* A header with names of its own has a word where a record has its time, its addresses and its rtt.
  * It is only perhaps one if a record or a comment could have these words: no time, the same word
  * twice, a word for a lost ping, or numbers in the columns that are not read. */
-static other_line look_for_names(const leat_text cells[LEAT_COLUMNS], const leat_text *line) {
+static other_line look_for_names(const leat_text cells[LEAT_COLUMNS], const leat_text *line,
+                                 char separator) {
     leat_text fields[LEAT_COLUMNS];
     const bool comment = skip_mark(cells, fields);
     const leat_text *time = &fields[LEAT_COLUMN_TIME], *rtt = &fields[LEAT_COLUMN_RTT];
@@ -363,7 +381,7 @@ static other_line look_for_names(const leat_text cells[LEAT_COLUMNS], const leat
         return NOT_A_HEADER;
     if (time->size_bytes == 0 || comment || leat_rtt_parse(rtt->data, rtt->size_bytes, &missing) ||
         is_same(src, dst) || is_same(time, src) || is_same(time, dst) || is_same(time, rtt) ||
-        is_same(src, rtt) || is_same(dst, rtt) || has_values(line))
+        is_same(src, rtt) || is_same(dst, rtt) || has_values(line, separator))
         return MAYBE_A_HEADER;
     return IS_A_HEADER;
 }
@@ -382,8 +400,10 @@ static leat_code refuse_other_header(const leat_text_worker *worker, const leat_
     shown.data = (char *)(uintptr_t)text->data;
     shown.size_bytes = text->size_bytes;
     if (line->fault != LEAT_LINE_GOOD) return LEAT_OK;
-    if (count_names(&shown, &options->columns, &all) < 2) {
-        const other_line like = fields != NULL ? look_for_names(fields, text) : NOT_A_HEADER;
+    const char separator = worker->map.separator;
+    if (count_names(&shown, separator, &options->columns, &all) < 2) {
+        const other_line like =
+            fields != NULL ? look_for_names(fields, text, separator) : NOT_A_HEADER;
         const int32_t file = worker->rows.file_index;
         if (like == MAYBE_A_HEADER) leat_notes_add_header(options->notes, file, line->number);
         if (like == IS_A_HEADER) leat_notes_add_table(options->notes, file, line->number, text);
@@ -408,7 +428,7 @@ static bool has_records(const leat_csv_map *map, const char *text, int64_t text_
         const char *stop = find_cr(at, end);
         int32_t fields = 1;
         if (stop == NULL) return false;
-        for (; at < stop; at++) fields += *at == ',';
+        for (; at < stop; at++) fields += *at == map->separator;
         if (fields != map->field_count) return false;
         at = stop + 1;
     }
@@ -418,7 +438,7 @@ static bool has_records(const leat_csv_map *map, const char *text, int64_t text_
 leat_code leat_csv_take(leat_text_worker *worker, leat_line *line, leat_error *err) {
     const leat_source_options *options = worker->rows.options;
     const char *text = line->data;
-    if (leat_csv_is_header(line, &options->columns)) {
+    if (leat_csv_is_header(line, worker->map.separator, &options->columns)) {
         leat_line header = without_mark(line);
         return leat_csv_read_header(&header, worker->path != NULL ? worker->path : "",
                                     &options->columns, &worker->map, err);

@@ -70,7 +70,8 @@ enum { LEAT_CSV_PRB_ID = LEAT_COLUMNS };
 typedef struct leat_csv_map {
     int32_t field_count;
     bool has_version;
-    bool blanks; /* around names of the header, so also around fields: they do not count */
+    char separator; /* a comma or a tab; 0: no header was read yet */
+    bool blanks;    /* around names of the header, so also around fields: they do not count */
     int8_t slot[LEAT_CSV_FIELDS_MAX];
 } leat_csv_map;
 
@@ -158,7 +159,7 @@ LEAT_MUST_CHECK leat_code leat_text_reject(leat_text_worker *worker, int64_t row
                                            leat_reject reason, const char *line, int64_t size_bytes,
                                            leat_error *err);
 
-/* Reads the header: the position of each column. */
+/* Reads the header: the position of each column. A map that has a separator keeps it. */
 LEAT_MUST_CHECK leat_code leat_csv_read_header(leat_line *line, const char *path,
                                                const leat_source_columns *columns,
                                                leat_csv_map *map, leat_error *err);
@@ -172,7 +173,7 @@ LEAT_MUST_CHECK leat_code leat_csv_find_header(leat_lines *lines, const char *pa
                                                leat_error *err);
 /* Whether a line in a file is another header, with all of the columns: stacked files have one for
  * each part. */
-bool leat_csv_is_header(const leat_line *line, const leat_source_columns *columns);
+bool leat_csv_is_header(const leat_line *line, char separator, const leat_source_columns *columns);
 /* LEAT_ERR_INPUT: CR alone, not LF, ends the lines of a file. */
 LEAT_MUST_CHECK leat_code leat_text_refuse_cr(const char *path, leat_error *err);
 /* Adds one record or line to the worker's rows, or rejects it. A header changes the map for what

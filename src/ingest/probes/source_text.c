@@ -197,7 +197,7 @@ static leat_code fill_block(void *context, int worker, leat_turn *turn, leat_err
         }
         if (line.size_bytes == 0 && !text->is_document) continue;
         if (block->format == LEAT_INPUT_CSV &&
-            leat_csv_is_header(&line, &text->scan->options->columns))
+            leat_csv_is_header(&line, text->map.separator, &text->scan->options->columns))
             LEAT_TRY(turn_map(text, turn->input, &line, err));
         char *copy = block->bytes + block->used;
         memcpy(copy, line.data, (size_t)line.size_bytes);
