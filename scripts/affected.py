@@ -70,12 +70,15 @@ def included(home, path, rooms):
 
 
 def commands(home, rooms):
-    """{words of a command: the nodes that its files include}, such as ("ingest", "can")."""
+    """{words of a command: the nodes that its files include}, such as ("ingest", "can"); a folder
+    of cli, which several commands may share, is a node "cli/FOLDER"."""
     found, shared = {}, {}
     for folder, _, names in os.walk(os.path.join(home, "cli")):
         for name in sorted(names):
             path = os.path.relpath(os.path.join(folder, name), home)
-            nodes = included(home, path, rooms)
+            nodes = included(home, path, rooms) | {
+                f"cli/{other}" for other in re.findall(
+                    r'^#include "(\w+)/', read(os.path.join(home, path)), re.M) if other != "leat"}
             match = re.match(r"cli/cmd_(\w+)\.c$", path)
             if match:
                 found[tuple(match.group(1).split("_"))] = nodes
@@ -83,6 +86,8 @@ def commands(home, rooms):
                 shared.setdefault(path.split("/")[1], set()).update(nodes)
     for words, nodes in found.items():
         nodes.update(shared.get(words[0], set()))
+        for folder in [node for node in nodes if node.startswith("cli/")]:
+            nodes.update(shared.get(folder.removeprefix("cli/"), set()))
     return found
 
 
@@ -112,14 +117,15 @@ class Reach:
         self.home, self.rooms = home, Rooms(home)
         self.changed = set(changed)
         self.nodes, self.folders = {}, set()
-        self.own = set()  # changed files of the command: names of commands, or all of them
+        self.own = set()  # changed files of the command: its commands and folders, or all of them
         self.abi = any(path.startswith(("include/leat/", "python/leat/")) for path in changed)
         self.golden = False  # what tests compare with, or how they find it
         self.pages = set()  # how tests name the changed pages: by their file, or by its folder
         for path in changed:
             self.add(path)
         # the header of a room without a kind is that of any kind
-        reached = set(self.nodes) | {node.split("/")[0] for node in self.nodes}
+        reached = set(self.nodes) | {node.split("/")[0] for node in self.nodes} | {
+            f"cli/{folder}" for folder in self.own}
         self.commands = [words for words, nodes in commands(home, self.rooms).items()
                          if nodes & reached or self.own & {"*", words[0], "_".join(words)}]
 
@@ -131,7 +137,8 @@ class Reach:
                 self.nodes[above] = min(far, self.nodes.get(above, far))
         elif top == "cli":
             match = re.match(r"cmd_(\w+)\.c$|(\w+)/", rest)
-            self.own.add(match.group(1) or match.group(2) if match else "*")
+            name = match.group(1) or match.group(2) if match else "*"
+            self.own.add("*" if name == "frame" else name)
         elif top == "tests":
             if rest.startswith("golden"):
                 self.golden = True
