@@ -38,7 +38,8 @@ static int check_outputs(leat_cli *cli) {
 static int check_figures(leat_cli *cli) {
     if (leat_cli_given(cli, "figures") && !leat_cli_given(cli, "report"))
         return leat_cli_usage(cli, "--figures requires --report, which names the page");
-    return leat_cli_check_replace(cli);
+    const int status = leat_page_check(cli, "report");
+    return status != 0 ? status : leat_cli_check_replace(cli);
 }
 
 static int run_batches(leat_cli *cli) {

@@ -34,6 +34,7 @@ static int run_inspect(leat_cli *cli) {
     int status = leat_cli_take_data(cli, &kind);
     if (status != 0) return status;
     status = leat_cli_check_replace(cli);
+    if (status == 0) status = leat_page_check(cli, "html");
     if (status != 0) return status;
     const leat_page_places places = leat_page_asked(cli, "html");
     if (leat_page_can_save(&places, &err) != LEAT_OK) return leat_cli_fail(cli, &err);
@@ -103,7 +104,7 @@ static const leat_cli_example examples[] = {
 
 const leat_cli_command leat_cmd_inspect = {
     .words = "inspect",
-    .purpose = "contents of a data set: sizes, distributions, verification",
+    .purpose = "describe and verify a data set: sizes, distributions, hashes",
     .usage = "PATH... [options]",
     .about =
         "Summarises a data set written by an ingest, or third-party ArrayRecord files of "

@@ -174,6 +174,32 @@ leat_code leat_page_save(const leat_page_places *places, leat_page_put *put, con
     return code;
 }
 
+/* The next letter of a path, without slashes that change nothing, nor "." as a folder. */
+static char next_letter(const char **at, bool begins) {
+    while ((**at == '/' && ((*at)[1] == '/' || (*at)[1] == 0) && !(begins && (*at)[1] == 0)) ||
+           (**at == '.' && (*at)[1] == '/' && (begins || (*at)[-1] == '/')))
+        *at += **at == '/' ? 1 : 2;
+    return **at == 0 ? 0 : *(*at)++;
+}
+
+static bool is_same_path(const char *a, const char *b) {
+    for (bool begins = true;; begins = false) {
+        const char letter = next_letter(&a, begins);
+        if (letter != next_letter(&b, begins)) return false;
+        if (letter == 0) return true;
+    }
+}
+
+int leat_page_check(leat_cli *cli, const char *page) {
+    const leat_page_places places = leat_page_asked(cli, page);
+    if (places.path == NULL || places.figures == NULL || !is_same_path(places.path, places.figures))
+        return 0;
+    return leat_cli_usage(cli,
+                          "--%s and --figures both name \"%s\"; the figures need a folder of "
+                          "their own",
+                          page, places.figures);
+}
+
 leat_code leat_page_can_save(const leat_page_places *places, leat_error *err) {
     leat_text_folder *folder = NULL;
     leat_code code = LEAT_OK;

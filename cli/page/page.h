@@ -266,6 +266,8 @@ void leat_page_png(leat_textbuf *out, const leat_png *png, int32_t width, int32_
     }
 /* The file that the option `page` names, and the folder of --figures. */
 leat_page_places leat_page_asked(const leat_cli *cli, const char *page);
+/* Refuses one path for both: the exit status, 0 if they differ. */
+int leat_page_check(leat_cli *cli, const char *page);
 /* What a page shows: writes to page->out, and draws figures, between leat_page_begin and _end. */
 typedef void leat_page_put(leat_page *page, const void *user);
 /*

@@ -385,6 +385,7 @@ class Files(unittest.TestCase):
     def test_refused(self):
         for words, status, why in (
                 (("--replace",), 2, "--replace requires an option"),
+                (("--figures", "./new//a/", "--html", "new/./a"), 2, "own"),
                 (("--figures", os.path.join(DATA, "set.csv")), 1, "is not a folder"),
                 (("--figures", os.path.join(DATA, "no", "folder")), 1, "no folder"),
                 (("--figures", os.path.join(DATA, "set"), "--html", os.path.join(DATA, "x.html")),
