@@ -3,7 +3,7 @@
 
 Sides, each a fresh process, in turn, files in the page cache, one thread each:
   leat     leat_loader_next, plan3, packed: pages checked at first access, then the same steps again
-  large    the same where every row is some 8 MiB, so that each measurement is a cache miss
+  large    the same where every row is about 8 MiB, so that each measurement is a cache miss
   sampler  a plain Python sampler, array_record and PyArrow, each row read once
   grain    the same sampler through Grain, in one process
   thread   a Python thread that counts, while leat.Loader or another process runs (two cores)
@@ -183,7 +183,7 @@ def body():
                 f"thread, {facts['memory_bytes'] / measure.MIB:.1f} MiB of memory")
     report_leat(report, "packed batches", samples["leat"], goal=True)
     if "large" in samples:
-        report_leat(report, "where every row is some 8 MiB", samples["large"], goal=False)
+        report_leat(report, "where every row is about 8 MiB", samples["large"], goal=False)
     for name, words in (("sampler", "a plain Python sampler"), ("grain", "the same through Grain")):
         if name in samples:
             mine, theirs = rate(samples["leat"]), rate(samples[name])

@@ -184,7 +184,7 @@ static const leat_cli_example examples[] = {
 
 const leat_cli_command leat_cmd_batches = {
     .words = "batches",
-    .purpose = "training batches of a data set",
+    .purpose = "make training batches of a data set",
     .usage = "PATH... [options]",
     .about =
         "Builds the batches that a training run receives: six int32 arrays of tokens, targets, "

@@ -119,7 +119,7 @@ static const leat_cli_example examples[] = {
 
 const leat_cli_command leat_cmd_cat = {
     .words = "cat",
-    .purpose = "the measurements, graphs or images of a data set",
+    .purpose = "print the measurements, graphs or images of a data set",
     .usage = "PATH... [options]",
     .about =
         "Writes the measurements of a data set, or of ArrayRecord files of probe rows, to stdout: "

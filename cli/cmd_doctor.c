@@ -280,7 +280,7 @@ static const leat_cli_example examples[] = {
 const leat_cli_command leat_cmd_doctor = {
     .words = "doctor",
     .purpose =
-        "problems with this machine, a data set or a training run, and what to do about them",
+        "find problems with this machine, a data set or a training run, and how to solve them",
     .usage = "[DATA...] [options]",
     .about =
         "Checks the machine (processor, memory, disk, limits, libraries) and data sets and CAN "

@@ -453,7 +453,7 @@ static const leat_cli_example examples[] = {
 #define LISTED(format, name) " " name ","
 const leat_cli_command leat_cmd_ingest_can = {
     .words = "ingest can",
-    .purpose = "vehicle logs to a cache of window graphs",
+    .purpose = "turn vehicle logs into a cache of window graphs",
     .usage = "PATH... -o CACHE [options]",
     .about = "Reads CAN logs (formats:" LEAT_CAN_FORMAT_TABLE(
         LISTED) " each plain or .gz), cuts each "

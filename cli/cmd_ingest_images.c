@@ -220,7 +220,7 @@ static const leat_cli_example examples[] = {
 
 const leat_cli_command leat_cmd_ingest_images = {
     .words = "ingest images",
-    .purpose = "JPEG and PNG images (a folder or a zip archive) to an image data set",
+    .purpose = "turn JPEG and PNG images (a folder or a zip archive) into an image data set",
     .usage = "DIR|ZIP -o DIR [options]",
     .about =
         "Reads all images in a folder and its folders, or in a zip archive, resizes them, and "

@@ -326,7 +326,7 @@ static const leat_cli_example examples[] = {
 
 const leat_cli_command leat_cmd_ingest_probes = {
     .words = "ingest probes",
-    .purpose = "ping measurements (Parquet, CSV, RIPE Atlas JSON) to training rows",
+    .purpose = "turn ping measurements (Parquet, CSV, RIPE Atlas JSON) into training rows",
     .usage = "PATH... -o DIR [options]",
     .about =
         "Reads all measurements in the given files, shell patterns and folders, groups them by "

@@ -98,7 +98,7 @@ static const leat_cli_example examples[] = {
 
 const leat_cli_command leat_cmd_sample = {
     .words = "sample",
-    .purpose = "images from a trained generator",
+    .purpose = "draw images from a trained generator",
     .usage = "RUN -o FILE.png [options]",
     .about = "Writes a grid of images that the generator of a run makes. Image i is a function of "
              "the checkpoint, the seed and i.\n\n"

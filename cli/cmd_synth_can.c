@@ -127,7 +127,7 @@ static const leat_cli_example examples[] = {
 
 const leat_cli_command leat_cmd_synth_can = {
     .words = "synth can",
-    .purpose = "realistic logs of vehicles under attack, of any size, from a seed",
+    .purpose = "write realistic logs of vehicles under attack, of any size, from a seed",
     .usage = "--frames N -o DIR [options]",
     .about =
         "Writes logs as recorded on a CAN bus: CSV files with the four columns timestamp, "

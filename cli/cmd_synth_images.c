@@ -69,7 +69,7 @@ static const leat_cli_example examples[] = {
 
 const leat_cli_command leat_cmd_synth_images = {
     .words = "synth images",
-    .purpose = "any number of synthetic face portraits, from a seed",
+    .purpose = "write any number of synthetic face portraits, from a seed",
     .usage = "--count N -o DIR|FILE.zip [options]",
     .about =
         "Writes JPEG files of 178 x 218 pixels, the size of CelebA's aligned images: painted faces "

@@ -103,7 +103,7 @@ static const leat_cli_example examples[] = {
 
 const leat_cli_command leat_cmd_synth_probes = {
     .words = "synth probes",
-    .purpose = "realistic synthetic ping measurements of any size from a seed",
+    .purpose = "write realistic synthetic ping measurements of any size, from a seed",
     .usage = "--measurements N -o PATH [options]",
     .about =
         "Writes ping measurements like those of a large measurement network: columns event_time, "

@@ -92,7 +92,7 @@ static const leat_cli_example examples[] = {
 
 const leat_cli_command leat_cmd_version = {
     .words = "version",
-    .purpose = "version, compiler, instruction sets and libraries",
+    .purpose = "print version, compiler, instruction sets and libraries",
     .usage = "[--json]",
     .about = "Prints the version, the compiler that built this leat, the instruction sets it has "
              "code for and those it uses on this processor, and the libraries with the versions "

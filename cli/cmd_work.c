@@ -22,7 +22,7 @@ static int show(leat_cli *cli, const work_source *source) {
     char a[LEAT_WORDS_BYTES], b[LEAT_WORDS_BYTES];
     if (leat_cli_flag(cli, "json")) return leat_out_object(cli, json_members, source);
     leat_out(cli, "run   %s\n", source->result->run);
-    leat_out(cli, "units %s handed in, %s computed in vain\n",
+    leat_out(cli, "units %s handed in, %s not needed\n",
              leat_words_count(a, source->result->accepted),
              leat_words_count(b, source->result->lost));
     return 0;

@@ -98,7 +98,7 @@ static run_series measures_of(const leat_run_metrics *metrics) {
     return (run_series){.names = metrics->measures,
                         .count = (int)metrics->measurement_count,
                         .measurements = metrics->measurements,
-                        .why_empty = "measured fewer than two times so far"};
+                        .why_empty = "measured fewer than twice so far"};
 }
 
 static double step_at(const run_series *of, int i) {
@@ -181,7 +181,7 @@ static void draw_distance(leat_page *page, const run_report *report) {
         low = fmin(low, value);
     }
     if (points < 2) {
-        leat_figure_empty(page, measure->figure, "measured fewer than two times so far");
+        leat_figure_empty(page, measure->figure, "measured fewer than twice so far");
         return;
     }
     leat_plot plot = {.page = page,

@@ -158,12 +158,12 @@ void leat_can_names_warn(const leat_can_names *names, const leat_can_settings *s
     bool all_attacks = names->trained == 0;
     if (settings->vocab == LEAT_VOCAB_BENIGN || all_attacks || names->attacked <= names->trained)
         return;
-    snprintf(
-        warning + used, warning_bytes - used,
-        "%sthe vocabulary has %lld identifiers that only attacks of the training logs have, and "
-        "%lld others; use --vocab benign to leave those of attacks unknown, as they are to a "
-        "detector",
-        used > 0 ? "; " : "", (long long)names->attacked, (long long)names->trained);
+    snprintf(warning + used, warning_bytes - used,
+             "%s%lld of the %lld identifiers of the vocabulary occur only in attack frames of the "
+             "training "
+             "logs; use --vocab benign to leave these unknown, as they are to a detector",
+             used > 0 ? "; " : "", (long long)names->attacked,
+             (long long)(names->attacked + names->trained));
 }
 
 void leat_can_names_free(leat_can_names *names) {
