@@ -7,6 +7,7 @@
 #ifndef LEAT_NN_OPS_FLOAT_MODE_H
 #define LEAT_NN_OPS_FLOAT_MODE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #if defined(__x86_64__)
@@ -28,6 +29,19 @@ static inline uint64_t leat_float_mode_begin(void) {
     if (before != 0) __asm__ volatile("msr fpcr, %0" : : "r"(UINT64_C(0)));
 #endif
     return before;
+}
+
+/* Whether it is set. */
+static inline bool leat_float_mode_is_set(void) {
+#if defined(__x86_64__)
+    return (_mm_getcsr() & ~0x3fu) == 0x1f80;
+#elif defined(__aarch64__)
+    uint64_t mode;
+    __asm__ volatile("mrs %0, fpcr" : "=r"(mode));
+    return mode == 0;
+#else
+    return true;
+#endif
 }
 
 static inline void leat_float_mode_end(uint64_t before) {

@@ -167,7 +167,10 @@ static leat_code measure_shape(const leat_nn *nn, const shape *shape, double *gf
     bench self = {.nn = nn, .shape = shape};
     LEAT_TRY(set_sizes(&self, err));
     int64_t all = 0;
-    for (int i = 0; i < 4; i++) all += leat_lanes(self.sizes[i]);
+    for (int i = 0; i < 4; i++) {
+        LEAT_ASSERT(self.sizes[i] >= 0); /* the table above has no sizes that are refused */
+        all += leat_lanes(self.sizes[i]);
+    }
     const int64_t bytes = all * (int64_t)sizeof(float);
     LEAT_TRY(leat_block_alloc((void **)&self.block, bytes, err));
     for (int64_t i = 0; i < all; i++) self.block[i] = (float)(i % 251) / 251.0f - 0.5f;
@@ -198,20 +201,27 @@ double leat_kernels_peak(const leat_kernels *kernels, double least_seconds) {
     return best * 1e-9;
 }
 
-leat_code leat_kernels_measure(const char *variant, leat_kernel_speeds *out, leat_error *err) {
-    leat_nn nn = {0};
-    *out = (leat_kernel_speeds){0};
-    LEAT_TRY(leat_kernels_named(variant, &nn.kernels, err));
-    out->peak = leat_kernels_peak(nn.kernels, SECONDS_PER_SHAPE);
+static leat_code measure_all(const leat_nn *nn, leat_kernel_speeds *out, leat_error *err) {
+    out->peak = leat_kernels_peak(nn->kernels, SECONDS_PER_SHAPE);
     for (int i = 0; i < LEAT_KERNEL_SHAPES; i++) {
         out->shapes[i].name = shapes[i].name;
-        LEAT_TRY(measure_shape(&nn, &shapes[i], &out->shapes[i].gflops, err));
+        LEAT_TRY(measure_shape(nn, &shapes[i], &out->shapes[i].gflops, err));
     }
     /* again, because another process may have been in the way of the first one */
-    const double again = leat_kernels_peak(nn.kernels, SECONDS_PER_SHAPE);
+    const double again = leat_kernels_peak(nn->kernels, SECONDS_PER_SHAPE);
     if (again > out->peak) out->peak = again;
     /* or in the way of both: it is at least what was reached */
     for (int i = 0; i < LEAT_KERNEL_SHAPES; i++)
         if (out->shapes[i].gflops > out->peak) out->peak = out->shapes[i].gflops;
     return LEAT_OK;
+}
+
+leat_code leat_kernels_measure(const char *variant, leat_kernel_speeds *out, leat_error *err) {
+    leat_nn nn = {0};
+    *out = (leat_kernel_speeds){0};
+    LEAT_TRY(leat_kernels_named(variant, &nn.kernels, err));
+    const uint64_t mode = leat_float_mode_begin();
+    const leat_code code = measure_all(&nn, out, err);
+    leat_float_mode_end(mode);
+    return code;
 }
