@@ -167,7 +167,7 @@ LEAT_API void leat_dcgan_fold(const leat_dcgan *dcgan, leat_dcgan_pass pass, int
                               const float *moments, float *running);
 
 /* Adds the gradient of a unit to the sum of the units before it, in the order of their numbers:
- * this is how the units of a step are added. count: leat_dcgan_size. */
+ * this is how the units of a step are added. count: leat_dcgan_size; the arrays do not overlap. */
 LEAT_API void leat_dcgan_add(int64_t count, const float *gradient, float *sum);
 
 /* Adam with bias correction (arXiv:1412.6980), or AdamW if decay is not 0. */
@@ -186,8 +186,8 @@ typedef struct leat_dcgan_update {
     float *first, *second; /* moments, 0 before the first step */
 } leat_dcgan_update;
 /* decay shrinks all parameters. LEAT_ERR_OPTION: a step below 1, betas outside [0, 1), a negative
- * eps or decay, a weight that is not above 0, a value that is not finite, no such pass.
- * LEAT_ERR_BUSY: see leat_dcgan_create. */
+ * eps or decay, a weight that is not above 0, a value that is not finite, no such pass, arrays that
+ * overlap. LEAT_ERR_BUSY: see leat_dcgan_create. */
 LEAT_API LEAT_MUST_CHECK leat_code leat_dcgan_step(leat_dcgan *dcgan,
                                                    const leat_dcgan_update *update,
                                                    leat_error *err);

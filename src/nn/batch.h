@@ -10,10 +10,11 @@
 /* Images as levels, in their order; their number is the model's micro-batch. What a model draws at
  * random beside image i is a function of the seed and of position + i. */
 #define LEAT_BATCH_IMAGES "images"
+#define LEAT_BATCH_POSITIONS (INT64_C(1) << 60)
 typedef struct leat_image_micro {
     const uint8_t *levels; /* [image][LEAT_IMAGE_VALUES] */
     uint64_t seed;
-    int64_t position; /* of the first image, below 2^60 */
+    int64_t position; /* of the first image, below LEAT_BATCH_POSITIONS */
 } leat_image_micro;
 
 #endif

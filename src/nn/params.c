@@ -7,12 +7,15 @@
 leat_param *leat_param_add(leat_param *params, int *count, double mean, double deviation, int rank,
                            const int64_t *shape, const char *format, ...) {
     leat_param *param = &params[*count];
+    LEAT_ASSERT(rank >= 1 && rank <= LEAT_PARAM_RANK_MAX && deviation >= 0);
     *param = (leat_param){.rank = rank, .mean = mean, .deviation = deviation, .count = 1};
     va_list args;
     va_start(args, format);
-    vsnprintf(param->name, sizeof param->name, format, args);
+    const int length = vsnprintf(param->name, sizeof param->name, format, args);
     va_end(args);
+    LEAT_ASSERT(length > 0 && length < (int)sizeof param->name);
     for (int i = 0; i < rank; i++) {
+        LEAT_ASSERT(shape[i] >= 1);
         param->shape[i] = shape[i];
         param->count *= shape[i];
     }

@@ -210,6 +210,12 @@ static void test_step(void **state) {
     update.adam = &adam;
     update.step = 0;
     assert_fails(leat_dcgan_step(f.dcgan, &update, err), LEAT_ERR_OPTION, "step 0");
+    update.step = 1;
+    update.second = first;
+    assert_fails(leat_dcgan_step(f.dcgan, &update, err), LEAT_ERR_OPTION, "arrays overlap");
+    update.second = f.parameters + size - 1; /* the last weight */
+    assert_fails(leat_dcgan_step(f.dcgan, &update, err), LEAT_ERR_OPTION, "arrays overlap");
+    update.second = second;
     assert_same(f.parameters, before, size);
     f.result.gradient[11] = NAN;
     f.result.gradient[size - 1] = INFINITY;

@@ -8,7 +8,8 @@
  *
  * Files of this folder include libc headers and each other only (lint checks it), so that they can
  * be compiled and tested for another processor without leat's libraries. They know no threads, no
- * errors and no memory: sizes are checked by the ops.
+ * errors and no memory: sizes, and which arrays may overlap, are checked by the ops. A kernel that
+ * gets a size it has no code for (rows of a tile, a function) writes nothing.
  */
 #ifndef LEAT_NN_KERNELS_KERNELS_H
 #define LEAT_NN_KERNELS_KERNELS_H

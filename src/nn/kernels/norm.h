@@ -8,6 +8,8 @@
 #include "kernels.h"
 #include "vec.h"
 
+_Static_assert(LEAT_LANES % VW == 0, "the lanes of a sum are whole vectors");
+
 /* For each lane of the last 16 all bits or none: whether there is such an image. */
 LEAT_INLINE void lane_mask(int64_t images, int32_t mask[LEAT_LANES]) {
     const int64_t used = (images - 1) % LEAT_LANES + 1;

@@ -23,6 +23,14 @@
 #define TILE_VECTORS 16
 #endif
 
+/* What the switches below have a case for: other tiles would be left out without a word. */
+_Static_assert(TILE_ROWS == 4 || TILE_ROWS == 6 || TILE_ROWS == 14, "tile_rows_of");
+_Static_assert(TILE_VECTORS *VW == LEAT_LANES || TILE_VECTORS * VW == 2 * LEAT_LANES,
+               "tile_columns_of");
+/* What ops reserve. */
+_Static_assert(TILE_ROWS <= LEAT_TILE_ROWS_MAX && TILE_VECTORS * VW <= LEAT_TILE_COLUMNS_MAX,
+               "kernels.h");
+
 /* `rows` and `vectors` are constants where this is inlined. */
 LEAT_INLINE void tile_of(const leat_tile *t, const bool across, const int rows, const int vectors) {
     vf sum[TILE_ROWS][TILE_VECTORS];

@@ -42,6 +42,13 @@ leat_code leat_adam_apply(const leat_nn *nn, const leat_adam *adam, int64_t step
                          "Adam: step %lld with betas %g and %g; steps begin at 1, betas are at "
                          "least 0 and below 1",
                          (long long)step, adam->beta1, adam->beta2);
+    LEAT_ASSERT(of->count >= 0);
+    LEAT_ASSERT(leat_apart(of->weights, of->count, of->first, of->count) &&
+                leat_apart(of->weights, of->count, of->second, of->count) &&
+                leat_apart(of->first, of->count, of->second, of->count));
+    LEAT_ASSERT(leat_apart(of->gradient, of->count, of->weights, of->count) &&
+                leat_apart(of->gradient, of->count, of->first, of->count) &&
+                leat_apart(of->gradient, of->count, of->second, of->count));
     adam_job job = {.nn = nn, .of = of};
     job.step = (leat_adam_step){
         .gradient_factor = (float)of->gradient_factor,

@@ -15,7 +15,8 @@
 #include "leat/nn.h"
 #include "nn/ops/op.h"
 
-/* What a step changes: `count` weights with their moments, which begin as 0. */
+/* What a step changes: `count` weights with their moments, which begin as 0. No array
+ * overlaps another. */
 typedef struct leat_adam_weights {
     int64_t count;
     const float *gradient;           /* [count] */

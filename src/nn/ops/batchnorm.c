@@ -36,6 +36,13 @@ static leat_code set_job(norm_job *job, const leat_nn *nn, const leat_batchnorm 
                          "batch normalisation of %lld pixels, %lld channels, %lld images: each "
                          "must be at least 1, and there may be 2^40 values",
                          (long long)bn->pixels, (long long)bn->channels, (long long)bn->images);
+    const int64_t work = leat_batchnorm_work_count(bn);
+    LEAT_ASSERT(bn->slope >= 0 && bn->eps >= 0);
+    LEAT_ASSERT(leat_apart(bn->mean, bn->channels, bn->variance, bn->channels) &&
+                leat_apart(bn->mean, bn->channels, bn->work, work) &&
+                leat_apart(bn->variance, bn->channels, bn->work, work) &&
+                leat_apart(bn->weight, bn->channels, bn->work, work) &&
+                leat_apart(bn->shift, bn->channels, bn->work, work));
     *job = (norm_job){.nn = nn, .bn = bn, .lanes = leat_lanes(bn->images)};
     job->pieces = piece_count(bn);
     job->scale = bn->work;
@@ -43,7 +50,23 @@ static leat_code set_job(norm_job *job, const leat_nn *nn, const leat_batchnorm 
     job->products = job->ones + bn->channels;
     job->first = job->products + bn->channels;
     job->second = job->first + job->pieces * bn->channels * LEAT_LANES;
+    LEAT_ASSERT(job->second + job->pieces * bn->channels * LEAT_LANES == bn->work + work);
     return LEAT_OK;
+}
+
+static int64_t value_total(const norm_job *job) {
+    return job->bn->pixels * job->bn->channels * job->lanes;
+}
+
+/* What is written overlaps neither the work space nor what is read of each channel. */
+static void check_written(const norm_job *job, const float *values) {
+    const leat_batchnorm *bn = job->bn;
+    const int64_t all = value_total(job), work = leat_batchnorm_work_count(bn);
+    LEAT_ASSERT(leat_apart(values, all, bn->work, work));
+    LEAT_ASSERT(leat_apart(values, all, bn->mean, bn->channels) &&
+                leat_apart(values, all, bn->variance, bn->channels));
+    LEAT_ASSERT(leat_apart(values, all, bn->weight, bn->channels) &&
+                leat_apart(values, all, bn->shift, bn->channels));
 }
 
 static int64_t piece_pixels(const norm_job *job, int64_t part) {
@@ -109,6 +132,9 @@ leat_code leat_batchnorm_forward(const leat_nn *nn, const leat_batchnorm *bn, co
                                  float *y, leat_error *err) {
     norm_job job;
     LEAT_TRY(set_job(&job, nn, bn, err));
+    const int64_t all = value_total(&job), work = leat_batchnorm_work_count(bn);
+    LEAT_ASSERT(leat_same_or_apart(x, y, all) && leat_apart(x, all, bn->work, work));
+    check_written(&job, y);
     job.x = x;
     job.y = y;
     if (bn->training) {
@@ -144,6 +170,11 @@ leat_code leat_batchnorm_backward(const leat_nn *nn, const leat_batchnorm *bn, c
                                   float *shift_gradient, leat_error *err) {
     norm_job job;
     LEAT_TRY(set_job(&job, nn, bn, err));
+    const int64_t all = value_total(&job), work = leat_batchnorm_work_count(bn);
+    LEAT_ASSERT(leat_same_or_apart(up, down, all) && leat_apart(x, all, down, all));
+    LEAT_ASSERT(leat_apart(x, all, bn->work, work) && leat_apart(up, all, bn->work, work));
+    check_written(&job, down);
+    LEAT_ASSERT(leat_apart(weight_gradient, bn->channels, shift_gradient, bn->channels));
     job.x = x;
     job.up = up;
     job.y = down;
@@ -162,6 +193,9 @@ leat_code leat_batchnorm_backward(const leat_nn *nn, const leat_batchnorm *bn, c
 
 void leat_batchnorm_fold(int64_t channels, int64_t count, const float *mean, const float *variance,
                          float *running_mean, float *running_variance) {
+    LEAT_ASSERT(channels >= 1 && count >= 1);
+    LEAT_ASSERT(leat_apart(running_mean, channels, running_variance, channels) &&
+                leat_apart(running_mean, channels, variance, channels));
     const float unbiased = count > 1 ? (float)((double)count / (double)(count - 1)) : 1.0f;
     for (int64_t c = 0; c < channels; c++) {
         running_mean[c] = 0.9f * running_mean[c] + 0.1f * mean[c];

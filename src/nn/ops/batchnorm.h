@@ -21,11 +21,11 @@
 typedef struct leat_batchnorm {
     int64_t pixels, channels, images;
     float eps;
-    float slope; /* of the activation below 0: 1 none, 0 ReLU, otherwise LeakyReLU */
+    float slope; /* of the activation below 0: 1 none, 0 ReLU, otherwise LeakyReLU; not negative */
     bool training;
     const float *weight, *shift; /* [channel] */
     float *mean, *variance;      /* [channel]; forward writes them in training, else reads them */
-    float *work;                 /* [leat_batchnorm_work_count] */
+    float *work;                 /* [leat_batchnorm_work_count]; overlaps nothing */
 } leat_batchnorm;
 
 /* Floats of work space of either call; a function of the sizes. */
@@ -35,8 +35,9 @@ int64_t leat_batchnorm_work_count(const leat_batchnorm *bn);
 LEAT_MUST_CHECK leat_code leat_batchnorm_forward(const leat_nn *nn, const leat_batchnorm *bn,
                                                  const float *x, float *y, leat_error *err);
 /*
- * The gradient `down` of x, from that of y, `up`; they may be the same. Those of weight and shift
- * are added to what weight_gradient and shift_gradient hold, if these are not NULL.
+ * The gradient `down` of x, from that of y, `up`; they may be the same, x lies elsewhere. Those of
+ * weight and shift are added to what weight_gradient and shift_gradient hold, if these are not
+ * NULL.
  */
 LEAT_MUST_CHECK leat_code leat_batchnorm_backward(const leat_nn *nn, const leat_batchnorm *bn,
                                                   const float *x, const float *up, float *down,

@@ -3,6 +3,10 @@
 
 void leat_bce(const leat_nn *nn, int64_t count, float target, const float *x, double *loss,
               float *gradient, float *work) {
+    LEAT_ASSERT(count >= 1 && target >= 0 && target <= 1);
+    /* x is read again after the first values of the gradient are there */
+    LEAT_ASSERT(leat_apart(x, count, gradient, count) && leat_apart(x, count, work, 2 * count) &&
+                leat_apart(gradient, count, work, 2 * count));
     const float other = 1.0f - target;
     float *minus = work, *value = work + count;
     double sum = 0;

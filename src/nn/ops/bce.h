@@ -10,7 +10,8 @@
 
 /*
  * *loss of `count` >= 1 logits x, all with the same target in [0, 1]; added in order, in double
- * precision. gradient[i] is that of the loss by x[i]. work: 2 * count floats.
+ * precision. gradient[i] is that of the loss by x[i]. work: 2 * count floats. The arrays do not
+ * overlap.
  */
 void leat_bce(const leat_nn *nn, int64_t count, float target, const float *x, double *loss,
               float *gradient, float *work);

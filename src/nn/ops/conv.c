@@ -15,6 +15,9 @@
 #define DEPTH 256                       /* multiply-adds of a chain in one call of a tile */
 #define GROUP_FLOATS (INT64_C(1) << 17) /* 512 KiB of weights */
 
+_Static_assert(LEAT_CONV_KERNEL_MAX *LEAT_CONV_KERNEL_MAX <= LEAT_TILE_TAPS_MAX,
+               "all taps of a pixel fit into one tile");
+
 /* ---- Geometry ----------------------------------------------------------------------------- */
 
 static leat_code complete(const leat_conv *conv, const char *name, int *wide, int *narrow,
@@ -43,6 +46,12 @@ static leat_code complete(const leat_conv *conv, const char *name, int *wide, in
                          name, *wide, conv->kernel, conv->stride, conv->padding, (long long)size,
                          *narrow);
     return LEAT_OK;
+}
+
+/* One dimension of a geometry that leat_conv_complete has made. */
+static void check_side(const leat_conv *conv, int wide, int narrow) {
+    const int room = wide + 2 * conv->padding - conv->kernel;
+    LEAT_ASSERT(conv->stride >= 1 && room >= 0 && narrow == room / conv->stride + 1);
 }
 
 leat_code leat_conv_complete(leat_conv *conv, leat_error *err) {
@@ -75,7 +84,7 @@ int64_t leat_conv_weight_count(const leat_conv *conv) {
     return (int64_t)conv->narrow_channels * conv->wide_channels * conv->kernel * conv->kernel;
 }
 
-/* At most 2^16 each, so 2^64 is passed only by what is refused before: see check_images. */
+/* INT64_MAX if there are more than fit, which leat_conv_check refuses. */
 static int64_t count(int channels, int height, int width, int64_t images) {
     int64_t values = 0;
     if (!leat_mul_size((int64_t)channels * height, width, &values) ||
@@ -104,6 +113,9 @@ leat_code leat_conv_check(const leat_conv *conv, int64_t images, leat_error *err
                          (long long)images, conv->wide_height, conv->wide_width,
                          conv->wide_channels, conv->narrow_height, conv->narrow_width,
                          conv->narrow_channels);
+    LEAT_ASSERT(conv->kernel >= 1 && conv->kernel <= LEAT_CONV_KERNEL_MAX);
+    check_side(conv, conv->wide_height, conv->narrow_height);
+    check_side(conv, conv->wide_width, conv->narrow_width);
     return LEAT_OK;
 }
 
@@ -156,13 +168,20 @@ static void pack_merged(const leat_conv *conv, const float *weights, float *pack
     }
 }
 
+static void check_packed(const leat_conv *conv, const float *weights, const float *packed) {
+    const int64_t count = leat_conv_weight_count(conv);
+    LEAT_ASSERT(leat_apart(weights, count, packed, count));
+}
+
 void leat_conv_pack_down(const leat_nn *nn, const leat_conv *conv, const float *weights,
                          float *packed) {
+    check_packed(conv, weights, packed);
     pack(nn, conv, false, weights, packed);
 }
 
 void leat_conv_pack_up(const leat_nn *nn, const leat_conv *conv, const float *weights,
                        float *packed) {
+    check_packed(conv, weights, packed);
     if (merged_pixels(nn, conv, true) > 1) pack_merged(conv, weights, packed);
     else pack(nn, conv, true, weights, packed);
 }
@@ -274,6 +293,7 @@ static void set_pixel(const conv_job *job, const conv_class *class, int64_t inde
         const int end = first + job->merge < width ? first + job->merge : width;
         out->first_row = (column - first) * job->rows;
         out->rows = (end - column) * job->rows;
+        LEAT_ASSERT(out->first_row + out->rows <= job->merge * job->rows);
     }
     out->out = job->out + ((int64_t)out->y * width + column) * job->rows * job->lanes;
 }
@@ -349,12 +369,18 @@ static void run_part(void *context, int64_t part) {
 static leat_code run_conv(const leat_nn *nn, const leat_conv *conv, bool up, int64_t images,
                           const float *packed, const float *in, float *out, leat_error *err) {
     LEAT_TRY(leat_conv_check(conv, images, err));
+    const int64_t wide = leat_conv_wide_count(conv, images);
+    const int64_t narrow = leat_conv_narrow_count(conv, images);
+    LEAT_ASSERT(leat_apart(in, up ? narrow : wide, out, up ? wide : narrow));
+    const int64_t weights = leat_conv_weight_count(conv);
+    LEAT_ASSERT(leat_apart(packed, weights, out, up ? wide : narrow));
     conv_job job = {.nn = nn, .conv = conv, .up = up, .packed = packed, .in = in, .out = out};
     job.lanes = leat_lanes(images);
     job.rows = up ? conv->wide_channels : conv->narrow_channels;
     job.depth = up ? conv->narrow_channels : conv->wide_channels;
     job.blocks = leat_block_count(nn, job.rows);
     job.merge = merged_pixels(nn, conv, up);
+    LEAT_ASSERT(job.merge == 1 || job.merge * job.rows <= nn->kernels->tile_rows);
     const int64_t pixels = up ? (int64_t)conv->wide_height * conv->wide_width
                               : (int64_t)conv->narrow_height * conv->narrow_width;
     const int64_t classes = up ? (int64_t)conv->stride * conv->stride / job.merge : 1;

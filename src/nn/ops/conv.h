@@ -56,7 +56,8 @@ void leat_conv_pack_down(const leat_nn *nn, const leat_conv *conv, const float *
 void leat_conv_pack_up(const leat_nn *nn, const leat_conv *conv, const float *weights,
                        float *packed);
 
-/* narrow = the convolution of wide; every value is written. */
+/* narrow = the convolution of wide; every value is written. What is written overlaps nothing that
+ * is read, here and below. */
 LEAT_MUST_CHECK leat_code leat_conv_down(const leat_nn *nn, const leat_conv *conv, int64_t images,
                                          const float *packed_down, const float *wide, float *narrow,
                                          leat_error *err);

@@ -43,8 +43,11 @@ static void set_job(weights_job *job, const leat_nn *nn, const leat_conv *conv, 
     job->few = job->wide_rows && conv->kernel > 1 && job->rows * conv->kernel <= LEAT_TILE_ROWS_MAX;
     const int64_t threads = nn->pool == NULL ? 1 : leat_pool_threads(nn->pool);
     job->parts = threads == 1 ? 1 : leat_min((int64_t)conv->kernel * conv->kernel, 4 * threads);
-    job->panel = leat_min(nn->kernels->tile_columns, padded_columns(job->columns));
-    job->panels = padded_columns(job->columns) / job->panel;
+    const int64_t width = padded_columns(job->columns);
+    job->panel = leat_min(nn->kernels->tile_columns, width);
+    job->panels = width / job->panel;
+    /* the same rows of the gradient for every variant of the kernels */
+    LEAT_ASSERT(job->panels * job->panel == width);
 }
 
 int64_t leat_conv_gradient_count(const leat_conv *conv) {
@@ -228,6 +231,15 @@ leat_code leat_conv_weight_gradient(const leat_nn *nn, const leat_conv *conv, in
     LEAT_TRY(leat_conv_check(conv, images, err));
     weights_job job;
     set_job(&job, nn, conv, images);
+    const int64_t values = leat_conv_gradient_count(conv);
+    const int64_t work = leat_conv_work_count(nn, conv, images);
+    const int64_t wide_count = leat_conv_wide_count(conv, images);
+    const int64_t narrow_count = leat_conv_narrow_count(conv, images);
+    LEAT_ASSERT(leat_apart(gradient->values, values, gradient->work, work));
+    LEAT_ASSERT(leat_apart(wide, wide_count, gradient->work, work) &&
+                leat_apart(narrow, narrow_count, gradient->work, work));
+    LEAT_ASSERT(leat_apart(wide, wide_count, gradient->values, values) &&
+                leat_apart(narrow, narrow_count, gradient->values, values));
     job.add = gradient->add;
     job.gradient = gradient->values;
     job.row_side = job.wide_rows ? wide : narrow;
@@ -242,6 +254,8 @@ void leat_conv_unpack_gradient(const leat_conv *conv, const float *gradient, flo
     weights_job job;
     const leat_nn nn = {.kernels = &leat_kernels_scalar};
     set_job(&job, &nn, conv, 1);
+    const int64_t from = leat_conv_gradient_count(conv), to = leat_conv_weight_count(conv);
+    LEAT_ASSERT(leat_apart(gradient, from, weights, to));
     const int64_t taps = (int64_t)conv->kernel * conv->kernel, wide = conv->wide_channels;
     const int64_t width = padded_columns(job.columns);
     for (int64_t row = 0; row < job.rows; row++) {

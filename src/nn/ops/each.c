@@ -1,7 +1,8 @@
 /* Values alone: pieces of an array, one kernel call each. */
 #include "nn/ops/each.h"
 
-#define PIECE 16384 /* a multiple of the lanes, so that only the last piece has a rest */
+#define PIECE 16384
+_Static_assert(PIECE % LEAT_LANES == 0, "only the last piece has a rest");
 
 typedef enum each_what { LEAKY, LEAKY_BACK, MAP, TANH_BACK, ADD_SCALED } each_what;
 
@@ -29,18 +30,22 @@ static void run_piece(void *context, int64_t part) {
 }
 
 static leat_code run(const leat_nn *nn, each_job job, leat_error *err) {
+    LEAT_ASSERT(job.count >= 0 && leat_same_or_apart(job.x, job.out, job.count) &&
+                leat_same_or_apart(job.up, job.out, job.count));
     job.kernels = nn->kernels;
     return leat_nn_run(nn, (job.count + PIECE - 1) / PIECE, run_piece, &job, err);
 }
 
 leat_code leat_leaky(const leat_nn *nn, float slope, int64_t count, const float *x, float *y,
                      leat_error *err) {
+    LEAT_ASSERT(slope >= 0); /* below, the kernels compute ReLU */
     return run(nn, (each_job){.what = LEAKY, .factor = slope, .count = count, .x = x, .out = y},
                err);
 }
 
 leat_code leat_leaky_backward(const leat_nn *nn, float slope, int64_t count, const float *y,
                               const float *up, float *down, leat_error *err) {
+    LEAT_ASSERT(slope >= 0); /* so y has the sign of x */
     const each_job job = {
         .what = LEAKY_BACK, .factor = slope, .count = count, .x = y, .up = up, .out = down};
     return run(nn, job, err);
@@ -48,6 +53,7 @@ leat_code leat_leaky_backward(const leat_nn *nn, float slope, int64_t count, con
 
 leat_code leat_map_values(const leat_nn *nn, leat_function what, int64_t count, const float *x,
                           float *y, leat_error *err) {
+    LEAT_ASSERT(leat_is_function(what));
     return run(nn, (each_job){.what = MAP, .map = what, .count = count, .x = x, .out = y}, err);
 }
 

@@ -1,4 +1,5 @@
-/* Ops that treat each value alone, in parts of the pool. The result may replace an argument. */
+/* Ops that treat each value alone, in parts of the pool. The result may replace an argument, but
+ * not overlap it otherwise. Slopes are not negative. */
 #ifndef LEAT_NN_OPS_EACH_H
 #define LEAT_NN_OPS_EACH_H
 

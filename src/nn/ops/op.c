@@ -20,6 +20,7 @@ static leat_code make_part(void *context, int worker, int64_t part, leat_error *
 
 leat_code leat_nn_run(const leat_nn *nn, int64_t parts, void (*make)(void *context, int64_t part),
                       void *context, leat_error *err) {
+    LEAT_ASSERT(parts >= 0 && leat_float_mode_is_set());
     if (nn->pool != NULL && parts > 1) {
         run self = {make, context};
         leat_pool_job job = {.parts = parts, .context = &self, .make = make_part};

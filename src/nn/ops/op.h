@@ -14,6 +14,7 @@
 #ifndef LEAT_NN_OPS_OP_H
 #define LEAT_NN_OPS_OP_H
 
+#include "base/error.h"
 #include "base/pool.h"
 #include "nn/kernels/kernels.h"
 
@@ -34,8 +35,9 @@ LEAT_MUST_CHECK leat_code leat_kernels_named(const char *name, const leat_kernel
  * `least_seconds`. */
 double leat_kernels_peak(const leat_kernels *kernels, double least_seconds);
 
-/* Runs make(context, part) for all parts; on the pool of `nn` if it has one. LEAT_ERR_BUSY: the
- * call comes from a part of a job on the same pool. */
+/* Runs make(context, part) for all parts; on the pool of `nn` if it has one. The caller has set the
+ * mode for floating point (float_mode.h). LEAT_ERR_BUSY: the call comes from a part of a job on the
+ * same pool. */
 LEAT_MUST_CHECK leat_code leat_nn_run(const leat_nn *nn, int64_t parts,
                                       void (*make)(void *context, int64_t part), void *context,
                                       leat_error *err);
@@ -48,12 +50,34 @@ static inline int64_t leat_min(int64_t a, int64_t b) { return a < b ? a : b; }
 
 /* The rows of a packed matrix, divided evenly into blocks of at most tile_rows. */
 static inline int64_t leat_block_count(const leat_nn *nn, int64_t rows) {
-    return (rows + nn->kernels->tile_rows - 1) / nn->kernels->tile_rows;
+    LEAT_ASSERT(rows >= 0);
+    const int64_t blocks = (rows + nn->kernels->tile_rows - 1) / nn->kernels->tile_rows;
+    /* the largest block: the kernels write nothing for a higher tile */
+    LEAT_ASSERT(blocks == 0 || (rows + blocks - 1) / blocks <= nn->kernels->tile_rows);
+    return blocks;
 }
 /* The first row of block `block` of `blocks`, which differ by at most one row; rows for block ==
  * blocks. */
 static inline int64_t leat_block_first(int64_t rows, int64_t blocks, int64_t block) {
     return block * (rows / blocks) + leat_min(block, rows % blocks);
+}
+
+/* ---- What ops assert of their arguments. Sizes are errors, because they come from settings; these
+ * are mistakes of a caller in this room, which would only show as wrong numbers. ---- */
+
+/* Whether two arrays have no float in common; one that is NULL or empty has none. */
+static inline bool leat_apart(const float *a, int64_t a_count, const float *b, int64_t b_count) {
+    const uintptr_t a_first = (uintptr_t)a, b_first = (uintptr_t)b;
+    return a == NULL || b == NULL || a_count < 1 || b_count < 1 ||
+           a_first + sizeof *a * (size_t)a_count <= b_first ||
+           b_first + sizeof *b * (size_t)b_count <= a_first;
+}
+/* Whether `out` may be written value by value while `in` is read. */
+static inline bool leat_same_or_apart(const float *in, const float *out, int64_t count) {
+    return in == out || leat_apart(in, count, out, count);
+}
+static inline bool leat_is_function(leat_function function) {
+    return (unsigned)function < LEAT_FUNCTIONS;
 }
 
 #endif

@@ -166,6 +166,24 @@ static void run_part(void *context, int64_t part) {
         finish_row(job, row, panel0 * job->panel, columns);
 }
 
+/* From the first to the last value of a matrix. */
+static int64_t extent(int64_t rows, int64_t columns, bool transposed, int64_t step) {
+    if (rows == 0 || columns == 0) return 0;
+    return transposed ? (columns - 1) * step + rows : (rows - 1) * step + columns;
+}
+
+/* c overlaps nothing, and the work space neither. */
+static void check_overlap(const leat_nn *nn, const leat_product *p, const float *work) {
+    const int64_t a = extent(p->rows, p->depth, p->a_transposed, p->a_step);
+    const int64_t b = extent(p->depth, p->columns, p->b_transposed, p->b_step);
+    const int64_t c = extent(p->rows, p->columns, false, p->c_step);
+    const int64_t work_count = leat_product_work_count(nn, p);
+    LEAT_ASSERT(leat_apart(p->a, a, p->c, c) && leat_apart(p->b, b, p->c, c));
+    LEAT_ASSERT(leat_apart(p->bias, p->columns, p->c, c));
+    LEAT_ASSERT(leat_apart(work, work_count, p->c, c));
+    LEAT_ASSERT(leat_apart(work, work_count, p->a, a) && leat_apart(work, work_count, p->b, b));
+}
+
 leat_code leat_product_run(const leat_nn *nn, const leat_product *product, float *work,
                            leat_error *err) {
     const leat_product *p = product;
@@ -178,7 +196,11 @@ leat_code leat_product_run(const leat_nn *nn, const leat_product *product, float
                          (long long)p->rows, (long long)p->depth, (long long)p->depth,
                          (long long)p->columns, (long long)p->a_step, (long long)p->b_step,
                          (long long)p->c_step);
+    check_overlap(nn, p, work);
+    LEAT_ASSERT(p->act == LEAT_ACT_NONE || (p->act == LEAT_ACT_LEAKY && p->slope >= 0) ||
+                (p->act == LEAT_ACT_FUNCTION && leat_is_function(p->function)));
     set_job(&job, nn, p);
+    LEAT_ASSERT(job.packed_from >= 0 && job.packed_from <= job.panels);
     job.a = work;
     job.b = job.across ? work : work + p->rows * p->depth;
     if (p->rows == 0 || p->columns == 0) return LEAT_OK;

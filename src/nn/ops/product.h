@@ -4,7 +4,8 @@
  *
  * a(i, k) is a[i * a_step + k], or a[k * a_step + i] if a_transposed; b(k, j) likewise. The sum is
  * one chain of fused multiply-adds over ascending k that begins with c or +0; the bias is added
- * after it, then the activation. No array may overlap c.
+ * after it, then the activation. From the first to the last value of c, gaps between its rows
+ * included, no other array may overlap it.
  */
 #ifndef LEAT_NN_OPS_PRODUCT_H
 #define LEAT_NN_OPS_PRODUCT_H
@@ -23,7 +24,7 @@ typedef struct leat_product {
     bool add;
     const float *bias; /* [columns], or NULL */
     leat_act act;
-    float slope;            /* of LEAT_ACT_LEAKY below 0; 0: ReLU */
+    float slope;            /* of LEAT_ACT_LEAKY below 0, not negative; 0: ReLU */
     leat_function function; /* of LEAT_ACT_FUNCTION */
 } leat_product;
 

@@ -4,12 +4,18 @@
 
 #include "base/error.h"
 #include "base/rng.h"
+#include "nn/ops/float_mode.h"
 
 enum { BLOCK = 256 }; /* draws; any number gives the same results */
+#define NUMBERS (INT64_C(1) << 62)
+
+static void check_range(int64_t first, int64_t count) {
+    LEAT_ASSERT(first >= 0 && first < NUMBERS && count >= 0 && count < NUMBERS - first);
+}
 
 void leat_uniform_fill(const leat_kernels *kernels, uint64_t key, int64_t first, int64_t count,
                        float *out) {
-    LEAT_ASSERT(first >= 0 && count >= 0);
+    check_range(first, count);
     int32_t bits[BLOCK];
     for (int64_t done = 0; done < count; done += BLOCK) {
         const int64_t left = count - done, draws = left < BLOCK ? left : BLOCK;
@@ -23,6 +29,7 @@ void leat_uniform_fill(const leat_kernels *kernels, uint64_t key, int64_t first,
 static void fill_pairs(const leat_kernels *kernels, uint64_t key, int64_t first, int64_t count,
                        float *out) {
     int32_t radius[BLOCK], angle[BLOCK];
+    LEAT_ASSERT(count <= BLOCK);
     for (int64_t i = 0; i < count; i++) {
         const uint64_t bits = leat_random_at(key, (uint64_t)(first + i));
         radius[i] = (int32_t)(bits >> 33);
@@ -33,7 +40,8 @@ static void fill_pairs(const leat_kernels *kernels, uint64_t key, int64_t first,
 
 void leat_normal_fill(const leat_kernels *kernels, uint64_t key, int64_t first, int64_t count,
                       float *out) {
-    LEAT_ASSERT(first >= 0 && count >= 0);
+    LEAT_ASSERT(leat_float_mode_is_set());
+    check_range(first, count);
     float pair[2];
     if (count > 0 && first % 2 != 0) { /* the second of a pair */
         fill_pairs(kernels, key, first / 2, 1, pair);

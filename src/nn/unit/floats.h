@@ -7,17 +7,37 @@
 
 #include "nn/ops/op.h"
 
+#define LEAT_FLOATS_ALIGNMENT 64 /* bytes */
+_Static_assert(LEAT_LANES * sizeof(float) % LEAT_FLOATS_ALIGNMENT == 0, "what is taken ends there");
+
 typedef struct leat_floats {
     float *base; /* aligned to 64 bytes, as leat_block_alloc does; NULL: they are only counted */
     int64_t used;
+    int64_t size; /* of the block, as it was counted; 0: nobody has told */
 } leat_floats;
+
+/* What was counted gets its block, of leat_floats_bytes: from here on the places are real. */
+static inline void leat_floats_place(leat_floats *floats, void *block) {
+    LEAT_ASSERT(floats->base == NULL && (uintptr_t)block % LEAT_FLOATS_ALIGNMENT == 0);
+    *floats = (leat_floats){.base = block, .size = floats->used};
+}
+static inline int64_t leat_floats_bytes(const leat_floats *floats) {
+    return floats->used * (int64_t)sizeof(float);
+}
 
 /* The next `count` floats, aligned to 64 bytes; NULL while they are only counted. */
 static inline float *leat_floats_take(leat_floats *floats, int64_t count) {
     LEAT_ASSERT(count >= 0);
+    const int64_t end = floats->used + leat_lanes(count);
+    LEAT_ASSERT(floats->size == 0 || end <= floats->size);
     float *out = floats->base == NULL ? NULL : floats->base + floats->used;
-    floats->used += leat_lanes(count);
+    floats->used = end;
     return out;
+}
+
+/* After the second time: it took what the first one has counted. */
+static inline void leat_floats_end(const leat_floats *floats) {
+    LEAT_ASSERT(floats->base != NULL && floats->used == floats->size);
 }
 
 #endif

@@ -76,6 +76,7 @@ static leat_code take(unit *unit, const leat_nn *nn, int worker, int64_t index, 
     const leat_unit_job *job = unit->job;
     const leat_micro *micro = &unit->micro[worker];
     LEAT_ASSERT(micro->index == index && unit->taken == index);
+    LEAT_ASSERT(leat_apart(micro->gradient, job->size, unit->gradient, job->size));
     unit->taken++;
     LEAT_TRY(leat_add_scaled(nn, job->end - job->begin, (float)micro->weight,
                              micro->gradient + job->begin, unit->gradient + job->begin, err));
@@ -107,6 +108,7 @@ leat_code leat_unit_run(leat_engine *engine, const leat_unit_job *job, float *gr
     unit unit = {.engine = engine, .job = job, .gradient = gradient, .sums = sums};
     LEAT_ASSERT(atomic_load(&engine->busy) && engine->nn.pool != NULL);
     LEAT_ASSERT(job->micro_batches >= 1 && job->sums >= 0 && job->sums <= LEAT_UNIT_SUMS_MAX);
+    LEAT_ASSERT(leat_float_mode_is_set());
     LEAT_ASSERT(0 <= job->begin && job->begin <= job->end && job->end <= job->size);
     *sums = (leat_unit_sums){0};
     memset(gradient, 0, sizeof *gradient * (size_t)job->size);
@@ -129,6 +131,7 @@ leat_code leat_unit_run(leat_engine *engine, const leat_unit_job *job, float *gr
 }
 
 void leat_unit_add(int64_t count, const float *gradient, float *sum) {
+    LEAT_ASSERT(count >= 0 && leat_apart(gradient, count, sum, count));
     const uint64_t mode = leat_float_mode_begin();
     for (int64_t i = 0; i < count; i++) sum[i] += gradient[i];
     leat_float_mode_end(mode);

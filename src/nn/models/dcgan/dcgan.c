@@ -44,6 +44,29 @@ static leat_code set_layer(leat_dcgan_layer *layer, bool up, int narrow, int wid
     return LEAT_OK;
 }
 
+/* The values of one image, with its unused lanes, on each side of a layer. */
+static int64_t in_count(const leat_dcgan_layer *layer) {
+    return layer->up ? leat_conv_narrow_count(&layer->conv, 1)
+                     : leat_conv_wide_count(&layer->conv, 1);
+}
+static int64_t out_count(const leat_dcgan_layer *layer) {
+    return layer->up ? leat_conv_wide_count(&layer->conv, 1)
+                     : leat_conv_narrow_count(&layer->conv, 1);
+}
+
+/* Each layer reads what the one before has written, and what is said of its output is true. */
+static void check_chain(const leat_dcgan_layer *layers, int64_t in, int64_t out) {
+    int64_t next = in * LEAT_LANES;
+    for (int i = 0; i < LEAT_DCGAN_LAYERS; i++) {
+        const leat_dcgan_layer *layer = &layers[i];
+        const int64_t reads = in_count(layer);
+        LEAT_ASSERT(reads == next && layer->slope >= 0);
+        next = out_count(layer);
+        LEAT_ASSERT(next == layer->pixels * layer->channels * LEAT_LANES);
+    }
+    LEAT_ASSERT(next == out * LEAT_LANES);
+}
+
 leat_code leat_dcgan_model_set(leat_dcgan_model *out, int width, int latent, leat_error *err) {
     const int widths[] = {LEAT_IMAGE_COLORS, width, 2 * width, 4 * width, 8 * width};
     /* the number of a layer in the module list of GANNs-with-friends, and of its normalisation */
@@ -74,6 +97,9 @@ leat_code leat_dcgan_model_set(leat_dcgan_model *out, int width, int latent, lea
         if (!last) layer->slope = 0.2f;
     }
     out->size = leat_params_size(out->params, out->param_count);
+    check_chain(out->g, latent, LEAT_IMAGE_VALUES);
+    check_chain(out->d, LEAT_IMAGE_VALUES, 1);
+    LEAT_ASSERT(out->param_count == LEAT_DCGAN_PARAMS && out->g_size < out->size);
     return LEAT_OK;
 }
 

@@ -42,6 +42,7 @@ leat_code leat_dcgan_forward(const leat_dcgan_micro *self, const leat_dcgan_netw
         const leat_dcgan_packed *packed = &network->packed[i];
         const int64_t count = layer->pixels * layer->channels * self->dcgan->lanes;
         float *raw = flow->layers->raw[i], *out = flow->layers->out[i];
+        LEAT_ASSERT((raw == out) == !layer->norm); /* backward reads both */
         if (layer->up) LEAT_TRY(leat_conv_up(nn, &layer->conv, images, packed->up, in, raw, err));
         else LEAT_TRY(leat_conv_down(nn, &layer->conv, images, packed->down, in, raw, err));
         if (layer->norm) {

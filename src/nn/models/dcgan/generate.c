@@ -22,7 +22,7 @@ void leat_dcgan_noise(const leat_dcgan *dcgan, leat_noise purpose, uint64_t seed
 }
 
 void leat_dcgan_add(int64_t count, const float *gradient, float *sum) {
-    leat_unit_add(count, gradient, sum);
+    if (count > 0) leat_unit_add(count, gradient, sum);
 }
 
 /* ---- The parts of a call ------------------------------------------------------------------ */

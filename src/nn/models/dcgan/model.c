@@ -11,6 +11,7 @@
 
 enum { LOSS_D_IMAGES, LOSS_D_FAKES, LOSS_G, SUMS };
 enum { NORM_D, NORM_G, NORMS };
+_Static_assert(SUMS <= LEAT_UNIT_SUMS_MAX && NORMS <= LEAT_MODEL_NORMS_MAX, "of any model");
 
 static const leat_value values[SUMS + NORMS + 1] = {
     [LOSS_D_IMAGES] = {"loss_d_images", "D, real", 0, "Losses", "binary cross-entropy", "D loss"},
@@ -25,6 +26,7 @@ typedef struct model {
     leat_dcgan *dcgan;
     leat_dcgan_schedule schedule;
     leat_adam adam;
+    int threads;
     int64_t noise_count; /* floats of a micro-batch's latent vectors */
     float *noise;        /* [threads][noise_count] */
 } model;
@@ -73,6 +75,7 @@ static leat_code create(void **self, const leat_model_setup *setup, leat_error *
     *self = NULL;
     LEAT_TRY(LEAT_NEW(&of, 1, err));
     of->schedule = settings->schedule;
+    of->threads = options.threads;
     of->noise_count = (int64_t)options.micro_batch * options.latent;
     of->adam = (leat_adam){.rate = settings->learning_rate,
                            .beta1 = settings->beta1,
@@ -115,6 +118,7 @@ static bool running_tensor(const leat_dcgan_model *of, int index, leat_model_ten
         out->rank = 1;
         out->offset = begin + (index % 2) * channels[network] + at[network];
         out->shape[0] = out->count = param->count;
+        LEAT_ASSERT(out->offset + out->count <= 2 * (channels[0] + channels[1]));
         return true;
     }
     return false;
@@ -161,10 +165,13 @@ static leat_code get(void *context, int64_t index, int worker, const uint8_t **i
                      const float **noise, leat_error *err) {
     const making *of = context;
     const leat_dcgan *dcgan = of->self->dcgan;
+    LEAT_ASSERT(worker >= 0 && worker < of->self->threads);
     float *vectors = of->self->noise + worker * of->self->noise_count;
     const void *batch = NULL;
     LEAT_TRY(of->batches->get(of->batches->context, index, worker, &batch, err));
     const leat_image_micro *from = batch;
+    LEAT_ASSERT(from->levels != NULL);
+    LEAT_ASSERT(from->position >= 0 && from->position < LEAT_BATCH_POSITIONS);
     leat_dcgan_noise(dcgan, LEAT_NOISE_TRAINING, from->seed, from->position,
                      leat_dcgan_micro_batch(dcgan), vectors);
     *images = from->levels;
@@ -190,6 +197,7 @@ static leat_code unit(void *self, int pass, const leat_unit_batches *batches,
 static void fold(const void *self, int pass, int64_t micro_batches, const float *statistics,
                  float *running) {
     const model *of = self;
+    LEAT_ASSERT(micro_batches >= 1 && micro_batches <= INT32_MAX);
     leat_dcgan_fold(of->dcgan, pass_of(of, pass), (int)micro_batches, statistics, running);
 }
 
@@ -202,6 +210,7 @@ static double length_of(const float *vector, int64_t count) {
 
 static void norm(const void *self, int pass, const float *gradient, double weight, double *norms) {
     const model *of = self;
+    LEAT_ASSERT(weight > 0 && isfinite(weight)); /* of all units */
     const leat_dcgan_pass which = pass_of(of, pass);
     const int64_t size = leat_dcgan_size(of->dcgan), g = leat_dcgan_generator_size(of->dcgan);
     if (which != LEAT_DCGAN_D) norms[NORM_G] = length_of(gradient, g) / weight;

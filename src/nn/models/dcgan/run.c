@@ -61,6 +61,16 @@ void leat_dcgan_init_running(const leat_dcgan *dcgan, float *running) {
         running[i] = (i >= g && i < 2 * g) || i >= 2 * g + d ? 1.0f : 0.0f;
 }
 
+/* In leat/nn.h an error, because the arrays are somebody else's; for the op, a broken invariant. */
+static bool overlaps(const leat_adam_weights *of) {
+    const float *arrays[] = {of->gradient, of->weights, of->first, of->second};
+    for (int i = 0; i < 4; i++) {
+        for (int j = 0; j < i; j++)
+            if (!leat_apart(arrays[i], of->count, arrays[j], of->count)) return true;
+    }
+    return false;
+}
+
 leat_code leat_dcgan_step(leat_dcgan *dcgan, const leat_dcgan_update *update, leat_error *err) {
     const leat_dcgan_model *model = leat_dcgan_model_of(dcgan);
     const int64_t begin = update->pass == LEAT_DCGAN_D ? model->g_size : 0;
@@ -79,6 +89,10 @@ leat_code leat_dcgan_step(leat_dcgan *dcgan, const leat_dcgan_update *update, le
                                   .weights = update->parameters + begin,
                                   .first = update->first + begin,
                                   .second = update->second + begin};
+    if (overlaps(&of))
+        return leat_fail(err, LEAT_ERR_OPTION,
+                         "a step whose arrays overlap: gradient, parameters and both moments must "
+                         "be different arrays");
     leat_engine *engine = leat_dcgan_engine(dcgan);
     LEAT_TRY(leat_engine_enter(engine, &mode, err));
     leat_code code = leat_adam_apply(&engine->nn, update->adam, update->step, &of, err);

@@ -15,6 +15,7 @@
 #define LAYERS LEAT_DCGAN_LAYERS
 /* The sums of a unit. */
 enum { LOSS_IMAGES, LOSS_FAKES, LOSS_G, LOSSES };
+_Static_assert(LOSSES <= LEAT_UNIT_SUMS_MAX, "leat_micro has a place for each");
 
 /* ---- Memory ------------------------------------------------------------------------------- */
 
@@ -105,7 +106,7 @@ leat_code leat_dcgan_bytes(const leat_dcgan_options *options, int64_t *bytes, le
     leat_floats floats = {0};
     *bytes = 0;
     LEAT_TRY(plan(&self, options, &floats, err));
-    *bytes = floats.used * (int64_t)sizeof(float) + (int64_t)sizeof self +
+    *bytes = leat_floats_bytes(&floats) + (int64_t)sizeof self +
              options->threads * (int64_t)sizeof(leat_dcgan_scratch);
     return LEAT_OK;
 }
@@ -118,15 +119,16 @@ leat_code leat_dcgan_create(leat_dcgan **out, const leat_dcgan_options *options,
     leat_code code = plan(self, options, &floats, err);
     if (code == LEAT_OK) code = leat_engine_start(&self->engine, err);
     if (code == LEAT_OK) code = LEAT_NEW(&self->scratch, options->threads, err);
-    const int64_t bytes = floats.used * (int64_t)sizeof(float);
+    const int64_t bytes = leat_floats_bytes(&floats);
     if (code == LEAT_OK) code = leat_block_alloc(&self->block, bytes, err);
     if (code != LEAT_OK) {
         leat_dcgan_destroy(self);
         return code;
     }
     self->block_bytes = bytes;
-    floats = (leat_floats){.base = self->block};
+    leat_floats_place(&floats, self->block);
     lay_out(self, &floats);
+    leat_floats_end(&floats);
     const uint64_t mode = leat_float_mode_begin();
     for (int level = 0; level < 256; level++)
         self->pixel[level] = ((float)level / 255.0f - 0.5f) / 0.5f;
@@ -166,7 +168,7 @@ static leat_code backward(const leat_dcgan_micro *self, const leat_dcgan_network
     const leat_nn *nn = &self->nn;
     const int images = dcgan->micro_batch;
     float *up = self->scratch->up[0], *down = self->scratch->up[1];
-    LEAT_ASSERT(flow->training);
+    LEAT_ASSERT(flow->training && (gradient != NULL || input != NULL));
     for (int i = LAYERS - 1; i >= 0; i--) {
         const leat_dcgan_layer *layer = &network->layers[i];
         const leat_dcgan_places *place = &network->place[i];
@@ -297,6 +299,7 @@ static leat_code make_micro(void *context, leat_micro *micro, leat_error *err) {
     leat_dcgan *dcgan = unit->dcgan;
     leat_dcgan_scratch *s = &dcgan->scratch[micro->worker];
     const leat_dcgan_micro self = {dcgan, micro->nn, s, unit->parameters};
+    LEAT_ASSERT(micro->worker < dcgan->engine.threads);
     const leat_dcgan_source *source = unit->source;
     inputs in = {.first = micro->index * dcgan->micro_batch};
     float *moments = unit->result->moments + micro->index * leat_dcgan_model_moments(&dcgan->model);
@@ -308,6 +311,7 @@ static leat_code make_micro(void *context, leat_micro *micro, leat_error *err) {
     if (unit->pass != LEAT_DCGAN_G)
         LEAT_TRY(learn_images(&self, unit, &in, moments + 2 * dcgan->g.channels,
                               &micro->sums[LOSS_IMAGES], err));
+    /* D's gradient of the images is there: that of the fakes is added to it */
     return learn_fakes(&self, unit, &in, moments, micro->sums, err);
 }
 

@@ -16,6 +16,7 @@
 #include "nn/ops/streams.h"
 
 enum { LAYERS = 3, IMAGES = 32 }; /* images at once */
+_Static_assert(IMAGES % LEAT_LANES == 0, "they are the lanes, without unused ones");
 static const float slope = 0.2f;
 
 typedef struct features_scratch {

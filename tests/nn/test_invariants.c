@@ -1,0 +1,345 @@
+/*
+ * What the ops and units of nn assert of their callers: each case breaks one precondition, whose
+ * only other sign would be wrong numbers, and must end the process with its words.
+ */
+#include <fenv.h>
+#include <signal.h>
+#include <stdio.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "nn/ops/adam.h"
+#include "nn/ops/batchnorm.h"
+#include "nn/ops/bce.h"
+#include "nn/ops/conv.h"
+#include "nn/ops/each.h"
+#include "nn/ops/product.h"
+#include "nn/ops/random.h"
+#include "nn/params.h"
+#include "nn/unit/floats.h"
+#include "nn/unit/unit.h"
+#include "nn_support.h"
+
+static const leat_nn nn = {.kernels = &leat_kernels_scalar};
+static _Alignas(64) float at[4096]; /* all arrays lie here, overlapping in one place */
+
+/* ---- Values alone ------------------------------------------------------------------------- */
+
+static leat_code each_overlaps(leat_error *err) {
+    return leat_map_values(&nn, LEAT_FUNCTION_EXP, 32, at, at + 16, err);
+}
+static leat_code each_up_overlaps(leat_error *err) {
+    return leat_tanh_backward(&nn, 32, at, at + 100, at + 99, err);
+}
+static leat_code each_count(leat_error *err) {
+    return leat_add_scaled(&nn, -1, 2, at, at + 16, err);
+}
+static leat_code each_no_function(leat_error *err) {
+    return leat_map_values(&nn, LEAT_FUNCTIONS, 4, at, at, err);
+}
+static leat_code each_slope(leat_error *err) { return leat_leaky(&nn, -0.1f, 4, at, at, err); }
+static leat_code each_slope_backward(leat_error *err) {
+    return leat_leaky_backward(&nn, -0.1f, 4, at, at, at, err);
+}
+
+/* ---- Products ----------------------------------------------------------------------------- */
+
+/* 4 x 8 by 8 x 20; c begins at 1000. */
+static leat_product product(void) {
+    return (leat_product){.rows = 4,
+                          .columns = 20,
+                          .depth = 8,
+                          .a = at,
+                          .a_step = 8,
+                          .b = at + 100,
+                          .b_step = 20,
+                          .c = at + 1000,
+                          .c_step = 20};
+}
+static leat_code product_right(leat_error *err) {
+    const leat_product p = product();
+    return leat_product_run(&nn, &p, at + 2000, err);
+}
+static leat_code product_in_place(leat_error *err) {
+    leat_product p = product();
+    p.c = at + 31; /* the last value of a */
+    return leat_product_run(&nn, &p, at + 2000, err);
+}
+static leat_code product_work(leat_error *err) {
+    const leat_product p = product();
+    return leat_product_run(&nn, &p, at + 1079, err);
+}
+static leat_code product_act(leat_error *err) {
+    leat_product p = product();
+    p.act = LEAT_ACT_FUNCTION;
+    p.function = LEAT_FUNCTIONS;
+    return leat_product_run(&nn, &p, at + 2000, err);
+}
+
+/* ---- Convolutions ------------------------------------------------------------------------- */
+
+/* 2 channels of 4 x 4 to 3 of 2 x 2: 96 weights, 512 and 192 floats of an image. */
+static leat_conv conv(void) {
+    leat_conv out = {.kernel = 4,
+                     .stride = 2,
+                     .padding = 1,
+                     .wide_channels = 2,
+                     .wide_height = 4,
+                     .wide_width = 4,
+                     .narrow_channels = 3};
+    leat_error err;
+    if (leat_conv_complete(&out, &err) != LEAT_OK) _exit(1);
+    return out;
+}
+static leat_code conv_right(leat_error *err) {
+    const leat_conv of = conv();
+    leat_conv_pack_down(&nn, &of, at, at + 96);
+    return leat_conv_down(&nn, &of, 1, at + 96, at + 200, at + 712, err);
+}
+static leat_code conv_in_place(leat_error *err) {
+    const leat_conv of = conv();
+    return leat_conv_down(&nn, &of, 1, at, at + 200, at + 711, err);
+}
+static leat_code conv_not_completed(leat_error *err) {
+    leat_conv of = conv();
+    of.narrow_height = 3;
+    return leat_conv_up(&nn, &of, 1, at, at + 200, at + 1000, err);
+}
+static leat_code conv_pack(leat_error *err) {
+    const leat_conv of = conv();
+    (void)err;
+    leat_conv_pack_up(&nn, &of, at, at + 95);
+    return LEAT_OK;
+}
+static leat_code conv_gradient_work(leat_error *err) {
+    const leat_conv of = conv();
+    const leat_conv_gradient gradient = {at, false, at + leat_conv_gradient_count(&of) - 1};
+    return leat_conv_weight_gradient(&nn, &of, 1, at + 3000, at + 3600, &gradient, err);
+}
+static leat_code conv_gradient_input(leat_error *err) {
+    const leat_conv of = conv();
+    const leat_conv_gradient gradient = {at, false, at + 1000};
+    return leat_conv_weight_gradient(&nn, &of, 1, at + 1, at + 3600, &gradient, err);
+}
+static leat_code conv_unpack(leat_error *err) {
+    const leat_conv of = conv();
+    (void)err;
+    leat_conv_unpack_gradient(&of, at, at);
+    return LEAT_OK;
+}
+
+/* ---- Normalisation, losses, steps --------------------------------------------------------- */
+
+/* 3 pixels, 2 channels, 5 images: activations of 96 floats. */
+static leat_batchnorm batchnorm(void) {
+    return (leat_batchnorm){.pixels = 3,
+                            .channels = 2,
+                            .images = 5,
+                            .eps = 1e-5f,
+                            .slope = 0.2f,
+                            .training = true,
+                            .weight = at,
+                            .shift = at + 2,
+                            .mean = at + 4,
+                            .variance = at + 6,
+                            .work = at + 8};
+}
+static leat_code norm_right(leat_error *err) {
+    const leat_batchnorm bn = batchnorm();
+    return leat_batchnorm_forward(&nn, &bn, at + 1000, at + 1000, err);
+}
+static leat_code norm_shifted(leat_error *err) {
+    const leat_batchnorm bn = batchnorm();
+    return leat_batchnorm_forward(&nn, &bn, at + 1000, at + 1016, err);
+}
+static leat_code norm_moments(leat_error *err) {
+    leat_batchnorm bn = batchnorm();
+    bn.variance = bn.mean + 1;
+    return leat_batchnorm_forward(&nn, &bn, at + 1000, at + 1000, err);
+}
+static leat_code norm_work(leat_error *err) {
+    const leat_batchnorm bn = batchnorm();
+    return leat_batchnorm_forward(&nn, &bn, at + 1000, at + 8, err);
+}
+static leat_code norm_backward_over_x(leat_error *err) {
+    const leat_batchnorm bn = batchnorm();
+    return leat_batchnorm_backward(&nn, &bn, at + 1000, at + 2000, at + 1000, NULL, NULL, err);
+}
+static leat_code norm_slope(leat_error *err) {
+    leat_batchnorm bn = batchnorm();
+    bn.slope = -1;
+    return leat_batchnorm_forward(&nn, &bn, at + 1000, at + 1000, err);
+}
+static leat_code norm_fold(leat_error *err) {
+    (void)err;
+    leat_batchnorm_fold(2, 0, at, at + 2, at + 4, at + 6);
+    return LEAT_OK;
+}
+static leat_code bce_in_place(leat_error *err) {
+    double loss;
+    (void)err;
+    leat_bce(&nn, 4, 1, at, &loss, at, at + 100);
+    return LEAT_OK;
+}
+static leat_code bce_target(leat_error *err) {
+    double loss;
+    (void)err;
+    leat_bce(&nn, 4, 1.5f, at, &loss, at + 50, at + 100);
+    return LEAT_OK;
+}
+static leat_code adam_moments(leat_error *err) {
+    const leat_adam adam = {.rate = 1e-3, .beta1 = 0.5, .beta2 = 0.9, .eps = 1e-8};
+    const leat_adam_weights of = {.count = 16,
+                                  .gradient = at,
+                                  .gradient_factor = 1,
+                                  .weights = at + 100,
+                                  .first = at + 200,
+                                  .second = at + 200};
+    return leat_adam_apply(&nn, &adam, 1, &of, err);
+}
+
+/* ---- Random numbers, the mode for floating point, tables, memory --------------------------- */
+
+static leat_code random_range(leat_error *err) {
+    (void)err;
+    leat_normal_fill(nn.kernels, 1, (INT64_C(1) << 62) - 2, 2, at);
+    return LEAT_OK;
+}
+static leat_code rounding(leat_error *err) {
+    if (fesetround(FE_DOWNWARD) != 0) _exit(1);
+    return leat_add_scaled(&nn, 4, 2, at, at + 16, err);
+}
+static leat_code long_name(leat_error *err) {
+    leat_param params[1];
+    int count = 0;
+    const int64_t shape[] = {1};
+    (void)err;
+    leat_param_add(params, &count, 0, 1, 1, shape, "%0100d", 7);
+    return LEAT_OK;
+}
+static leat_code floats_beyond(leat_error *err) {
+    leat_floats floats = {0};
+    (void)err;
+    leat_floats_take(&floats, 20);
+    leat_floats_place(&floats, at);
+    leat_floats_take(&floats, 33);
+    return LEAT_OK;
+}
+static leat_code floats_less(leat_error *err) {
+    leat_floats floats = {0};
+    (void)err;
+    leat_floats_take(&floats, 20);
+    leat_floats_place(&floats, at);
+    leat_floats_take(&floats, 16);
+    leat_floats_end(&floats);
+    return LEAT_OK;
+}
+static leat_code floats_unaligned(leat_error *err) {
+    leat_floats floats = {0};
+    (void)err;
+    leat_floats_take(&floats, 20);
+    leat_floats_place(&floats, at + 1);
+    return LEAT_OK;
+}
+static leat_code unit_sum(leat_error *err) {
+    (void)err;
+    leat_unit_add(4, at, at + 3);
+    return LEAT_OK;
+}
+
+/* A micro-batch without a weight, and one whose gradient is the unit's. */
+static leat_code make(void *context, leat_micro *micro, leat_error *err) {
+    (void)err;
+    micro->gradient = at;
+    micro->weight = *(const double *)context;
+    return LEAT_OK;
+}
+static leat_code run_unit(double weight, float *gradient, leat_error *err) {
+    leat_engine engine;
+    leat_unit_sums sums;
+    uint64_t mode;
+    const leat_unit_job job = {
+        .micro_batches = 1, .size = 8, .end = 8, .make = make, .context = &weight};
+    LEAT_TRY(leat_engine_set(&engine, "toy", "scalar", 1, err));
+    LEAT_TRY(leat_engine_start(&engine, err));
+    LEAT_TRY(leat_engine_enter(&engine, &mode, err));
+    return leat_unit_run(&engine, &job, gradient, &sums, err);
+}
+static leat_code unit_weight(leat_error *err) { return run_unit(0, at + 100, err); }
+static leat_code unit_gradient(leat_error *err) { return run_unit(1, at, err); }
+
+/* ---- All of them -------------------------------------------------------------------------- */
+
+static const struct {
+    const char *name;
+    leat_code (*run)(leat_error *err);
+    const char *words; /* of the assertion; NULL: all is well */
+} cases[] = {
+    {"values overlap", each_overlaps, "leat_same_or_apart(job.x"},
+    {"a gradient overlaps", each_up_overlaps, "leat_same_or_apart(job.up"},
+    {"a negative count", each_count, "job.count >= 0"},
+    {"no such function", each_no_function, "leat_is_function"},
+    {"a negative slope", each_slope, "slope >= 0"},
+    {"its gradient", each_slope_backward, "slope >= 0"},
+    {"a product", product_right, NULL},
+    {"c overlaps a", product_in_place, "leat_apart(p->a"},
+    {"c overlaps the work space", product_work, "leat_apart(work"},
+    {"a product's function", product_act, "leat_is_function"},
+    {"a convolution", conv_right, NULL},
+    {"its output overlaps its input", conv_in_place, "leat_apart(in"},
+    {"sizes of nobody's", conv_not_completed, "room / conv->stride"},
+    {"packed in place", conv_pack, "leat_apart(weights"},
+    {"gradient and work space overlap", conv_gradient_work, "gradient->work"},
+    {"gradient and input overlap", conv_gradient_input, "gradient->values"},
+    {"unpacked in place", conv_unpack, "leat_apart(gradient"},
+    {"a normalisation", norm_right, NULL},
+    {"its output overlaps its input", norm_shifted, "leat_same_or_apart(x"},
+    {"its moments overlap", norm_moments, "leat_apart(bn->mean"},
+    {"its output is the work space", norm_work, "bn->work"},
+    {"its gradient replaces the input", norm_backward_over_x, "leat_apart(x, all, down"},
+    {"its slope is negative", norm_slope, "bn->slope >= 0"},
+    {"moments of no value", norm_fold, "count >= 1"},
+    {"a loss whose gradient replaces x", bce_in_place, "leat_apart(x"},
+    {"a target above 1", bce_target, "target <= 1"},
+    {"moments in the same place", adam_moments, "of->first"},
+    {"numbers beyond the last", random_range, "NUMBERS - first"},
+    {"another rounding", rounding, "leat_float_mode_is_set"},
+    {"a name that is too long", long_name, "length <"},
+    {"more than was counted", floats_beyond, "floats->size"},
+    {"less than was counted", floats_less, "floats->used == floats->size"},
+    {"a block that is not aligned", floats_unaligned, "LEAT_FLOATS_ALIGNMENT"},
+    {"a unit added to itself", unit_sum, "leat_apart(gradient"},
+    {"a micro-batch without a weight", unit_weight, "micro->weight > 0"},
+    {"a micro-batch in the unit's gradient", unit_gradient, "leat_apart(micro->gradient"},
+};
+
+static void test_broken(void **state) {
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char text[600] = "";
+        int out[2], status = 0;
+        assert_int_equal(pipe(out), 0);
+        const pid_t child = fork();
+        if (child == 0) {
+            leat_error err;
+            signal(SIGABRT, SIG_DFL); /* cmocka's handler would print a report */
+            if (dup2(out[1], STDERR_FILENO) < 0) _exit(1);
+            _exit(cases[i].run(&err) == LEAT_OK ? 0 : 2);
+        }
+        close(out[1]);
+        ssize_t size = 0, more;
+        while ((more = read(out[0], text + size, sizeof text - 1 - (size_t)size)) > 0) size += more;
+        close(out[0]);
+        assert_int_equal(waitpid(child, &status, 0), child);
+        const bool stopped = WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT;
+        const bool ended = WIFEXITED(status) && WEXITSTATUS(status) == 0;
+        const char *words = cases[i].words;
+        if (words == NULL ? !ended : !stopped || strstr(text, words) == NULL)
+            fail_msg("%s: status %d: %s", cases[i].name, status, text);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_broken)};
+    return cmocka_run_group_tests_name("invariants of nn", tests, NULL, NULL);
+}
