@@ -54,8 +54,8 @@ static void the_state_comes_back(void **state) {
     assert_string_equal(train_steps(a, 0, hash_a), train_steps(b, 0, hash_b));
     assert_string_equal(train_steps(a, 2, hash_a), train_steps(b, 2, hash_b));
     leat_checkpoints_free(&list);
-    leat_trainer_destroy(a);
-    leat_trainer_destroy(b);
+    train_destroy(a);
+    train_destroy(b);
 }
 
 /* "step-1000000000" is before "step-999999999" by name. */
@@ -78,7 +78,7 @@ static void the_last_one_is_that_of_the_last_step(void **state) {
     assert_int_equal(list.count, 2);
     assert_int_equal(list.items[0].step, 1000000000);
     leat_checkpoints_free(&list);
-    leat_trainer_destroy(trainer);
+    train_destroy(trainer);
 }
 
 static void bytes_are_a_function_of_the_state(void **state) {
@@ -86,8 +86,8 @@ static void bytes_are_a_function_of_the_state(void **state) {
     (void)state;
     const leat_checkpoint x = save(folder("bytes1"), a, NAN), y = save(folder("bytes2"), b, NAN);
     assert_string_equal(x.sha256, y.sha256);
-    leat_trainer_destroy(a);
-    leat_trainer_destroy(b);
+    train_destroy(a);
+    train_destroy(b);
 }
 
 static void names_are_those_of_pytorch(void **state) {
@@ -121,7 +121,7 @@ static void names_are_those_of_pytorch(void **state) {
     assert_ok(leat_weights_bytes(leat_trainer_model(trainer), &bytes, err));
     assert_true(llabs(bytes - facts.size_bytes) <= 128); /* but for its metadata */
     leat_safetensors_destroy(tensors);
-    leat_trainer_destroy(trainer);
+    train_destroy(trainer);
 }
 
 /* Running statistics lie where the model folds them. */
@@ -142,7 +142,7 @@ static void running_statistics_have_their_places(void **state) {
     }
     assert_int_equal(covered, model->sizes.running);
     assert_true(at > 0);
-    leat_trainer_destroy(trainer);
+    train_destroy(trainer);
 }
 
 /* ---- which are kept -------------------------------------------------------------------------- */
@@ -180,7 +180,7 @@ static void old_ones_are_removed_but_the_best(void **state) {
     assert_int_equal(names.count, 3 * 3 + 1);
     assert_string_equal(names.paths[0], "notes.txt");
     leat_path_list_free(&names);
-    leat_trainer_destroy(trainer);
+    train_destroy(trainer);
 }
 
 /* The run continued before damaged ones: the ones it writes now count, and not those. */
@@ -201,7 +201,7 @@ static void later_ones_do_not_count(void **state) {
     assert_int_equal(list.items[1].step, 3);
     assert_int_equal(list.items[3].step, 5);
     leat_checkpoints_free(&list);
-    leat_trainer_destroy(trainer);
+    train_destroy(trainer);
 }
 
 static void those_of_another_run_are_refused(void **state) {
@@ -216,7 +216,7 @@ static void those_of_another_run_are_refused(void **state) {
     assert_int_equal(list.count, 0);
     assert_int_equal(list.damaged, 1);
     leat_checkpoints_free(&list);
-    leat_trainer_destroy(trainer);
+    train_destroy(trainer);
 }
 
 static void a_missing_folder_has_none(void **state) {
@@ -250,7 +250,7 @@ static void open_victim(victim *v, const char *name, const char *suffix) {
 
 static void close_victim(victim *v) {
     leat_free(v->bytes);
-    leat_trainer_destroy(v->trainer);
+    train_destroy(v->trainer);
 }
 
 static void write_bytes(const char *path, const void *bytes, int64_t size) {
@@ -344,7 +344,7 @@ static void swapped_files_are_refused(void **state) {
     write_bytes(v.path, bytes, size);
     expect_refused(&v, "swapped", 0);
     leat_free(bytes);
-    leat_trainer_destroy(trainer);
+    train_destroy(trainer);
     close_victim(&v);
 }
 
