@@ -59,9 +59,10 @@ static leat_code fill(leat_trainer *self, const leat_model_class *class, leat_er
     LEAT_TRY(leat_model_create(&self->model, class, &self->options, err));
     self->sizes = self->model.sizes;
     lay_out(self, &floats);
-    LEAT_TRY(leat_block_alloc(&block, floats.used * (int64_t)sizeof(float), err));
-    floats = (leat_floats){.base = block};
+    LEAT_TRY(leat_block_alloc(&block, leat_floats_bytes(&floats), err));
+    leat_floats_place(&floats, block);
     lay_out(self, &floats);
+    leat_floats_end(&floats);
     if (self->feed != NULL)
         LEAT_TRY(leat_block_alloc((void **)&self->batches,
                                   batches_bytes(self->feed, self->options.threads), err));

@@ -44,10 +44,10 @@ static void open_fixture(fixture *f) {
     f->noise = nn_golden_floats(f->golden, "noise", &count);
     assert_int_equal(count, STEPS * MICROS * MICRO * LATENT);
     const float *levels = nn_golden_floats(f->golden, "images_u8", &count);
-    assert_int_equal(count, MICROS * MICRO * LEAT_DCGAN_PIXELS * LEAT_IMAGE_COLORS);
+    assert_int_equal(count, MICROS * MICRO * LEAT_IMAGE_VALUES);
     f->images = (uint8_t *)nn_zeros(count / 4);
     for (int64_t i = 0; i < count; i++) f->images[i] = (uint8_t)levels[i];
-    const int64_t values = (int64_t)LEAT_DCGAN_PIXELS * LEAT_IMAGE_COLORS * MICRO * MICROS;
+    const int64_t values = (int64_t)LEAT_IMAGE_VALUES * MICRO * MICROS;
     f->result = (leat_dcgan_result){
         .gradient = nn_zeros(f->model.size),
         .moments = nn_zeros(MICROS * leat_dcgan_model_moments(&f->model)),
@@ -104,12 +104,11 @@ static void check_unit(fixture *f, const leat_dcgan *work) {
     }
     nn_assert_golden(f->result.logits_images, f->golden, "unit/d_real.f64", 2e-5);
     nn_assert_golden(f->result.logits_fakes, f->golden, "unit/d_fake.f64", 2e-5);
-    const int64_t image = (int64_t)LEAT_DCGAN_PIXELS * LEAT_IMAGE_COLORS;
+    const int64_t image = LEAT_IMAGE_VALUES, pixels = (int64_t)LEAT_IMAGE_SIZE * LEAT_IMAGE_SIZE;
     float *two = nn_zeros(4 * image); /* of each micro-batch, [color][y][x] */
     for (int64_t i = 0; i < 4 * image; i++) {
-        const int64_t n = i / image / 2 * MICRO + i / image % 2,
-                      color = i % image / LEAT_DCGAN_PIXELS;
-        two[i] = f->result.fakes[n * image + i % LEAT_DCGAN_PIXELS * LEAT_IMAGE_COLORS + color];
+        const int64_t n = i / image / 2 * MICRO + i / image % 2, color = i % image / pixels;
+        two[i] = f->result.fakes[n * image + i % pixels * LEAT_IMAGE_COLORS + color];
     }
     nn_assert_golden(two, f->golden, "unit/fake.f64", 2e-5);
     const struct {

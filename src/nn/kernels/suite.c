@@ -579,7 +579,8 @@ static void case_each(suite_run *run) {
 
 /* ---- all of them -------------------------------------------------------------------------- */
 
-/* New cases come last. */
+/* They are the suite "core", whose hash is the kernel class of runs that compute with it: another
+ * case would end them all. New kernels get a suite of their own (nn/ops/suites.h). */
 static void (*const cases[])(suite_run *run) = {
     case_tile, case_tile_special, case_transpose, case_map_special,
     case_map,  case_random,       case_norm,      case_each,

@@ -31,7 +31,7 @@ typedef struct leat_nn {
 LEAT_MUST_CHECK leat_code leat_kernels_named(const char *name, const leat_kernels **out,
                                              leat_error *err);
 
-/* The peak of one thread in FLOP/s * 1e-9: the best of calls of some milliseconds, during at least
+/* The peak of one thread in GFLOP/s: the best of calls of some milliseconds, during at least
  * `least_seconds`. */
 double leat_kernels_peak(const leat_kernels *kernels, double least_seconds);
 

@@ -49,7 +49,7 @@ typedef struct leat_micro {
     /* Set by `make`. */
     const float *gradient;           /* [size], of the worker: the mean over the loss terms */
     double weight;                   /* the number of loss terms, above 0 */
-    double sums[LEAT_UNIT_SUMS_MAX]; /* parts of the loss, means too; at first 0 */
+    double sums[LEAT_UNIT_SUMS_MAX]; /* parts of the loss, also means over its terms; at first 0 */
 } leat_micro;
 
 typedef struct leat_unit_job {

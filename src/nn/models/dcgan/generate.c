@@ -21,10 +21,6 @@ void leat_dcgan_noise(const leat_dcgan *dcgan, leat_noise purpose, uint64_t seed
     leat_float_mode_end(mode);
 }
 
-void leat_dcgan_add(int64_t count, const float *gradient, float *sum) {
-    if (count > 0) leat_unit_add(count, gradient, sum);
-}
-
 /* ---- The parts of a call ------------------------------------------------------------------ */
 
 typedef struct generating {

@@ -131,6 +131,9 @@ static bool tensor(const void *self, int index, leat_model_tensor *out) {
     const leat_param *param = &of->params[index];
     snprintf(out->name, sizeof out->name, "%s", param->name);
     out->rank = param->rank;
+    _Static_assert(sizeof out->shape == sizeof param->shape &&
+                       sizeof param->name <= sizeof out->name,
+                   "a row of the table fits into a tensor");
     memcpy(out->shape, param->shape, sizeof out->shape);
     out->offset = param->offset;
     out->count = param->count;

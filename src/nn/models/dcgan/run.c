@@ -1,5 +1,5 @@
 /* What surrounds a unit of a DCGAN: the table of parameters as others see it, first values, running
- * statistics, and the step of the parameters. */
+ * statistics, the sum of units, and the step of the parameters. */
 #include <math.h>
 
 #include "base/rng.h"
@@ -98,6 +98,10 @@ leat_code leat_dcgan_step(leat_dcgan *dcgan, const leat_dcgan_update *update, le
     leat_code code = leat_adam_apply(&engine->nn, update->adam, update->step, &of, err);
     leat_engine_leave(engine, mode);
     return code;
+}
+
+void leat_dcgan_add(int64_t count, const float *gradient, float *sum) {
+    if (count > 0) leat_unit_add(count, gradient, sum);
 }
 
 static void fold(const leat_dcgan_layer *layers, int64_t channels, int micro_batch,

@@ -1,7 +1,7 @@
 /* What a run that trains a DCGAN has beyond the options of every run: leat/nn.h. */
 #include <stddef.h>
 
-#include "leat/nn.h"
+#include "nn/models/dcgan/dcgan.h"
 
 #define AT(field) .place = offsetof(leat_dcgan_settings, field)
 
@@ -10,14 +10,14 @@ static const leat_setting rows[] = {
      .kind = LEAT_SETTING_INT32,
      AT(width),
      .min = 1,
-     .max = 1024,
+     .max = LEAT_DCGAN_WIDTH_MAX,
      .value = "W",
      .help = "channels of the layer at 32 x 32; deeper layers have 2, 4 and 8 times as many"},
     {.name = "latent",
      .kind = LEAT_SETTING_INT32,
      AT(latent),
      .min = 1,
-     .max = 4096,
+     .max = LEAT_DCGAN_LATENT_MAX,
      .value = "Z",
      .help = "size of a latent vector"},
     {.name = "schedule",

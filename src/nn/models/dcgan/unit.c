@@ -43,8 +43,7 @@ static int64_t work_count(const leat_dcgan *self, const leat_dcgan_layer *layer)
 
 static void lay_out_scratch(const leat_dcgan *self, leat_floats *floats, leat_dcgan_scratch *out) {
     int64_t largest = 0, work = 0;
-    out->images =
-        leat_floats_take(floats, (int64_t)LEAT_DCGAN_PIXELS * LEAT_IMAGE_COLORS * self->lanes);
+    out->images = leat_floats_take(floats, LEAT_IMAGE_VALUES * self->lanes);
     out->noise = leat_floats_take(floats, self->model.latent * self->lanes);
     for (int i = 0; i < LAYERS; i++) {
         const leat_dcgan_layer *g = &self->model.g[i], *d = &self->model.d[i];
@@ -61,7 +60,7 @@ static void lay_out_scratch(const leat_dcgan *self, leat_floats *floats, leat_dc
     out->up[1] = leat_floats_take(floats, largest);
     out->small = leat_floats_take(floats, 4 * self->lanes);
     out->work = leat_floats_take(floats, work);
-    out->gradient = leat_floats_take(floats, self->size);
+    out->gradient = leat_floats_take(floats, self->gradient_size);
 }
 
 static void lay_out(leat_dcgan *self, leat_floats *floats) {
@@ -73,7 +72,7 @@ static void lay_out(leat_dcgan *self, leat_floats *floats) {
         self->d.packed[i].down = leat_floats_take(floats, d);
         self->d.packed[i].up = leat_floats_take(floats, d);
     }
-    self->total = leat_floats_take(floats, self->size);
+    self->total = leat_floats_take(floats, self->gradient_size);
     for (int i = 0; i < self->engine.threads; i++) {
         leat_dcgan_scratch none;
         lay_out_scratch(self, floats, self->scratch == NULL ? &none : &self->scratch[i]);
@@ -94,9 +93,9 @@ static leat_code plan(leat_dcgan *self, const leat_dcgan_options *options, leat_
     LEAT_TRY(leat_engine_set(&self->engine, "DCGAN", options->kernels, options->threads, err));
     self->g = (leat_dcgan_network){.layers = model->g, .channels = model->g_channels};
     self->d = (leat_dcgan_network){.layers = model->d, .channels = model->d_channels};
-    place_layers(&self->g, &self->size);
-    self->g_size = self->size;
-    place_layers(&self->d, &self->size);
+    place_layers(&self->g, &self->gradient_size);
+    self->g_gradient_size = self->gradient_size;
+    place_layers(&self->d, &self->gradient_size);
     lay_out(self, floats);
     return LEAT_OK;
 }
@@ -220,7 +219,7 @@ typedef struct inputs {
 } inputs;
 
 static void load_images(const leat_dcgan *dcgan, const uint8_t *images, float *out) {
-    const int64_t values = (int64_t)LEAT_DCGAN_PIXELS * LEAT_IMAGE_COLORS;
+    const int64_t values = LEAT_IMAGE_VALUES;
     for (int64_t i = 0; i < values; i++, out += dcgan->lanes) {
         for (int64_t n = 0; n < dcgan->lanes; n++)
             out[n] = n < dcgan->micro_batch ? dcgan->pixel[images[n * values + i]] : 0.0f;
@@ -343,9 +342,10 @@ static leat_code run_all(unit *unit, int64_t micro_batches, leat_error *err) {
     leat_dcgan_result *result = unit->result;
     leat_unit_sums sums;
     const leat_unit_job job = {.micro_batches = micro_batches,
-                               .size = dcgan->size,
-                               .begin = unit->pass == LEAT_DCGAN_D ? dcgan->g_size : 0,
-                               .end = unit->pass == LEAT_DCGAN_G ? dcgan->g_size : dcgan->size,
+                               .size = dcgan->gradient_size,
+                               .begin = unit->pass == LEAT_DCGAN_D ? dcgan->g_gradient_size : 0,
+                               .end = unit->pass == LEAT_DCGAN_G ? dcgan->g_gradient_size
+                                                                 : dcgan->gradient_size,
                                .sums = LOSSES,
                                .make = make_micro,
                                .context = unit};

@@ -57,7 +57,8 @@ struct leat_dcgan {
     int micro_batch;
     int64_t lanes;
     leat_dcgan_network g, d;
-    int64_t g_size, size; /* floats of gradients, in the order of the ops */
+    /* Floats of gradients in the order of the ops, with their padding: more than parameters. */
+    int64_t g_gradient_size, gradient_size;
     float *total;
     float pixel[256];            /* the value of a level */
     leat_dcgan_scratch *scratch; /* [threads] */
