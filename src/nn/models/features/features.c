@@ -14,6 +14,7 @@
 #include "nn/ops/float_mode.h"
 #include "nn/ops/random.h"
 #include "nn/ops/streams.h"
+#include "nn/unit/unit.h"
 
 enum { LAYERS = 3, IMAGES = 32 }; /* images at once */
 _Static_assert(IMAGES % LEAT_LANES == 0, "they are the lanes, without unused ones");
@@ -24,8 +25,7 @@ typedef struct features_scratch {
 } features_scratch;
 
 struct leat_features {
-    leat_nn nn;
-    int threads;
+    leat_engine engine;
     leat_conv conv[LAYERS];
     float *packed[LAYERS];
     features_scratch *scratch; /* [threads] */
@@ -44,10 +44,10 @@ static leat_code make_weights(leat_features *self, int layer, leat_error *err) {
     float *weights = NULL;
     LEAT_TRY(LEAT_NEW(&self->packed[layer], count, err));
     LEAT_TRY(LEAT_NEW(&weights, count, err));
-    leat_normal_fill(self->nn.kernels, leat_random(0, LEAT_STREAM_FEATURES, (uint64_t)layer), 0,
-                     count, weights);
+    leat_normal_fill(self->engine.nn.kernels, leat_random(0, LEAT_STREAM_FEATURES, (uint64_t)layer),
+                     0, count, weights);
     for (int64_t i = 0; i < count; i++) weights[i] *= deviation;
-    leat_conv_pack_down(&self->nn, conv, weights, self->packed[layer]);
+    leat_conv_pack_down(&self->engine.nn, conv, weights, self->packed[layer]);
     leat_free(weights);
     return LEAT_OK;
 }
@@ -59,9 +59,9 @@ static leat_code make_scratch(const leat_features *self, features_scratch *out, 
     return LEAT_OK;
 }
 
-static leat_code fill(leat_features *self, const char *kernels, leat_error *err) {
-    LEAT_TRY(leat_kernels_named(kernels, &self->nn.kernels, err));
-    LEAT_TRY(LEAT_NEW(&self->scratch, self->threads, err));
+static leat_code fill(leat_features *self, leat_error *err) {
+    const int threads = self->engine.threads;
+    LEAT_TRY(LEAT_NEW(&self->scratch, threads, err));
     for (int i = 0; i < LAYERS; i++) {
         const int size = LEAT_IMAGE_SIZE >> i;
         self->conv[i] = (leat_conv){.kernel = 4,
@@ -74,21 +74,18 @@ static leat_code fill(leat_features *self, const char *kernels, leat_error *err)
         LEAT_TRY(leat_conv_complete(&self->conv[i], err));
         LEAT_TRY(make_weights(self, i, err));
     }
-    for (int i = 0; i < self->threads; i++) LEAT_TRY(make_scratch(self, &self->scratch[i], err));
-    return leat_pool_create(&self->nn.pool, self->threads, err);
+    for (int i = 0; i < threads; i++) LEAT_TRY(make_scratch(self, &self->scratch[i], err));
+    return leat_engine_start(&self->engine, err);
 }
 
 leat_code leat_features_create(leat_features **out, int threads, const char *kernels,
                                leat_error *err) {
     leat_features *self = NULL;
     *out = NULL;
-    if (threads < 1 || threads > LEAT_THREADS_MAX)
-        return leat_fail(err, LEAT_ERR_OPTION, "threads must be between 1 and %d, not %d",
-                         LEAT_THREADS_MAX, threads);
     LEAT_TRY(LEAT_NEW(&self, 1, err));
-    self->threads = threads;
+    leat_code code = leat_engine_set(&self->engine, "features", kernels, threads, err);
     const uint64_t mode = leat_float_mode_begin();
-    leat_code code = fill(self, kernels, err);
+    if (code == LEAT_OK) code = fill(self, err);
     leat_float_mode_end(mode);
     if (code != LEAT_OK) {
         leat_features_destroy(self);
@@ -100,9 +97,9 @@ leat_code leat_features_create(leat_features **out, int threads, const char *ker
 
 void leat_features_destroy(leat_features *features) {
     if (features == NULL) return;
-    leat_pool_destroy(features->nn.pool);
+    leat_engine_stop(&features->engine);
     for (int i = 0; i < LAYERS; i++) leat_free(features->packed[i]);
-    for (int t = 0; features->scratch != NULL && t < features->threads; t++) {
+    for (int t = 0; features->scratch != NULL && t < features->engine.threads; t++) {
         leat_free(features->scratch[t].in);
         for (int i = 0; i < LAYERS; i++) leat_free(features->scratch[t].out[i]);
     }
@@ -141,7 +138,7 @@ static void pool_pixels(const float *in, int64_t pixels, int64_t count, float *o
 static leat_code compute(const computing *self, const features_scratch *scratch, int64_t part,
                          leat_error *err) {
     const leat_features *features = self->features;
-    const leat_nn alone = {.kernels = features->nn.kernels};
+    const leat_nn alone = {.kernels = features->engine.nn.kernels};
     const int64_t first = part * IMAGES, count = leat_min(self->count - first, IMAGES);
     const float *in = scratch->in;
     load(self->images + first * LEAT_IMAGE_VALUES, count, scratch->in);
@@ -172,5 +169,9 @@ leat_code leat_features_compute(leat_features *features, int64_t count, const fl
     computing self = {features, images, count, out};
     const leat_pool_job job = {
         .parts = (count + IMAGES - 1) / IMAGES, .context = &self, .make = make};
-    return leat_pool_run(features->nn.pool, &job, err);
+    uint64_t mode = 0;
+    LEAT_TRY(leat_engine_enter(&features->engine, &mode, err));
+    leat_code code = leat_pool_run(features->engine.nn.pool, &job, err);
+    leat_engine_leave(&features->engine, mode);
+    return code;
 }
