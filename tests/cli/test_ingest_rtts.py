@@ -28,6 +28,22 @@ class Rtts(folder.Folder):
                     status=status)
         return done.stderr if status else json.loads(done.stdout)
 
+    def test_whole_milliseconds(self):
+        """On a local network 0 is an answer: the warning says what both meanings are."""
+        whole = [0 if i % 3 else i % 5 + 1 for i in range(60)]
+        for name in "a.csv", "a.parquet", "a.ndjson":
+            path = self.write(name, whole)
+            for threads in "1", "3":
+                warnings = self.ingest(path, options=["--threads", threads])["warnings"]
+                self.assertEqual([each for each in warnings if "--lost" in each], [
+                    f'"{path}": all rtts are whole numbers of ms, and 0 in 40 of 60 rows: less '
+                    "than 1 ms, or a lost ping; if it means that, use --lost 0"])
+        for rtts, options in ((whole[:-1] + [1.5], []), (whole[:-2] + [9999, 9999], []),
+                              (whole, ["--column", "rtt=rtt:us"])):
+            said = " ".join(self.ingest(self.write("b.csv", rtts), options=options)["warnings"])
+            self.assertIn("an rtt repeats as no measurement would: 0 in ", said)
+            self.assertNotIn("whole numbers", said)
+
     def rows(self):
         lines = leat("cat", self.out, "--format", "ndjson", status=0).stdout.splitlines()
         found = {each["event_time"]: each["rtt"] for each in map(json.loads, lines)}

@@ -37,7 +37,7 @@ static void warn_empty(const leat_notes *notes, const leat_input_list *inputs, c
 /* The option of the advice has the values of all files, and those that were given: following it
  * loses none. */
 static void warn_repeats(const leat_notes *notes, const leat_input_list *inputs,
-                         const leat_lost *given, leat_warnings *warnings) {
+                         const leat_lost *given, leat_rtt_unit unit, leat_warnings *warnings) {
     char name[NAME_BYTES], repeats[LEAT_RTT_REPEATS_BYTES], option[LEAT_LOST_TEXT_BYTES];
     leat_lost all = {0};
     int64_t count = 0;
@@ -51,10 +51,19 @@ static void warn_repeats(const leat_notes *notes, const leat_input_list *inputs,
         leat_rtt_tally_repeats(rtts, &own, repeats);
         if (own.count == 0 || count++ >= FILES_NAMED) continue;
         leat_inputs_name(inputs->items[i].path, name, sizeof name);
-        leat_warnings_add(warnings,
-                          "\"%s\": an rtt repeats as no measurement would: %s of %lld rows; if it "
-                          "means a lost ping, use --lost %s",
-                          name, repeats, (long long)rtts->rows, option);
+        /* as ping writes answers in less than 1 ms without fractions */
+        if (unit == LEAT_RTT_UNIT_MS && !rtts->fraction && own.count == 1 && own.value[0] == 0)
+            leat_warnings_add(
+                warnings,
+                "\"%s\": all rtts are whole numbers of ms, and 0 in %lld of %lld rows: "
+                "less than 1 ms, or a lost ping; if it means that, use --lost %s",
+                name, (long long)rtts->mark[0], (long long)rtts->rows, option);
+        else
+            leat_warnings_add(
+                warnings,
+                "\"%s\": an rtt repeats as no measurement would: %s of %lld rows; if it "
+                "means a lost ping, use --lost %s",
+                name, repeats, (long long)rtts->rows, option);
     }
     warn_more(count, warnings);
 }
@@ -116,7 +125,7 @@ void leat_notes_warn_rtts(const leat_notes *notes, const leat_input_list *inputs
     char column[COLUMN_BYTES];
     leat_text_show(column, sizeof column, rtt, (int64_t)strlen(rtt));
     warn_empty(notes, inputs, column, warnings);
-    warn_repeats(notes, inputs, options->lost, warnings);
+    warn_repeats(notes, inputs, options->lost, options->rtt_unit, warnings);
     warn_unused(notes, inputs, options->lost, warnings);
     warn_shapes(notes, inputs, rtt, warnings);
 }

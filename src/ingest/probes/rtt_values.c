@@ -84,6 +84,7 @@ void leat_rtt_tally_merge(leat_rtt_tally *to, const leat_rtt_tally *from) {
     for (int i = 0; i < LEAT_RTT_MARKS; i++) to->mark[i] += from->mark[i];
     for (int i = 0; i < 2; i++) leat_rtt_tally_top(to, from->top[i].value, from->top[i].count);
     to->single = to->single || from->single;
+    to->fraction = to->fraction || from->fraction;
 }
 
 static bool is_often(int64_t count, int64_t rows) { return count > 1 && count * 100 > rows; }

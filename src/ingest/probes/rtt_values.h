@@ -50,6 +50,7 @@ typedef struct leat_rtt_tally {
     int64_t mark[LEAT_RTT_MARKS]; /* each of the marks */
     leat_rtt_top top[2];          /* the greatest value, and the one below it */
     bool single;                  /* the input has 32 bits */
+    bool fraction;                /* a value is not a whole number */
 } leat_rtt_tally;
 
 void leat_rtt_tally_top(leat_rtt_tally *tally, double value, int64_t count);
@@ -68,6 +69,7 @@ static inline void leat_rtt_tally_add(leat_rtt_tally *tally, const leat_lost *lo
         tally->lost[which]++;
         return;
     }
+    if (!tally->fraction) tally->fraction = value != floor(value);
     if (value == 0 || value >= LEAT_RTT_MARK_LEAST) leat_rtt_tally_mark(tally, value);
     if (value > tally->top[1].value || tally->top[1].count == 0 || value == tally->top[0].value)
         leat_rtt_tally_top(tally, value, 1);
