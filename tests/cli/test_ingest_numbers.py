@@ -8,6 +8,7 @@ import os
 import unittest
 
 import folder
+import parquet_file as parquet
 from command import leat
 
 HEADER = "event_time,src_addr,dst_addr,ip_version,rtt\n"
@@ -91,6 +92,31 @@ class Numbers(folder.Folder):
         path = self.write("a.json", results(7) + json.dumps(dns) + "\n")
         result = self.ingest(path, "--column", "event_time=timestamp,rtt=avg")[0]
         self.assertEqual(result["rejected_reasons"], {"not_a_ping_result": 1})
+
+    def test_numbers_of_atlas_in_parquet(self):
+        """As texts and decimals, too; a text that is not one costs nothing, whatever its bytes."""
+        def told(column):
+            count, path = 5, self.at("a.parquet")
+            parquet.write(path, [
+                parquet.numbers("event_time", [T0 + i for i in range(count)]),
+                parquet.texts("src_addr", [f"192.0.2.{i}".encode() for i in range(count)]),
+                parquet.texts("dst_addr", [b"198.51.100.1"] * count),
+                parquet.floats("rtt", [5.5] * count), column], count)
+            result = self.ingest(path)[0]
+            self.assertEqual((result["measurements"], result["rejected"]), (count, 0))
+            return " ".join(result["warnings"])
+
+        decimal = parquet.numbers("prb_id", [700] * 5)
+        decimal.annotations = [(6, 5, 5), (7, 5, 2), (8, 5, 9)]
+        said = {told(parquet.numbers("prb_id", [7] * 5)), told(decimal)}
+        for text in (b"7", b"7.0"):
+            said.add(told(parquet.texts("prb_id", [text] * 5)))
+        self.assertEqual(len(said), 1)
+        self.assertIn("of 1 probe (prb_id) with 5 addresses", said.pop())
+        self.assertIn("of 1 probe (prb_id) with 4 addresses",
+                      told(parquet.texts("prb_id", [b"7"] * 4 + [b"\xff\xfe"])))
+        for text in (b"", b"7.5", b"nan", b"x", b"99999999999"):
+            self.assertEqual(told(parquet.texts("prb_id", [text] * 5)), "")
 
     def test_names_of_probes(self):
         def manifest(name):

@@ -37,16 +37,20 @@ enum {
     LEAT_PARQUET_PROBE_TEXT,
     LEAT_PARQUET_PROBE_NUMBER,
     LEAT_PARQUET_PROBE_REAL,
-    LEAT_PARQUET_PROBE_ATLAS
+    LEAT_PARQUET_PROBE_ATLAS,
+    LEAT_PARQUET_PROBE_ATLAS_TEXT /* as texts */
 };
 #define LEAT_PARQUET_ATLAS_COLUMN "prb_id"
 /* Whether files have the two columns that they may lack. */
 static inline bool leat_parquet_has_version(const leat_parquet_facts *facts) {
     return facts->version_type != LEAT_PARQUET_VERSION_ABSENT;
 }
+static inline bool leat_parquet_is_numbered(const leat_parquet_facts *facts) {
+    return facts->probe_type == LEAT_PARQUET_PROBE_ATLAS ||
+           facts->probe_type == LEAT_PARQUET_PROBE_ATLAS_TEXT;
+}
 static inline bool leat_parquet_is_named(const leat_parquet_facts *facts) {
-    return facts->probe_type != LEAT_PARQUET_PROBE_ABSENT &&
-           facts->probe_type != LEAT_PARQUET_PROBE_ATLAS;
+    return facts->probe_type != LEAT_PARQUET_PROBE_ABSENT && !leat_parquet_is_numbered(facts);
 }
 /* How many columns a query passes on. */
 static inline int leat_parquet_column_count(const leat_parquet_facts *facts) {

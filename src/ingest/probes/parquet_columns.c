@@ -298,8 +298,10 @@ static leat_code judge_probe(columns *found, leat_error *err) {
     facts->probe_type = LEAT_PARQUET_PROBE_ABSENT;
     if (found->name_count <= LEAT_COLUMN_PROBE) {
         const char *number = found->number_type;
-        if (is_type(number, narrow, 5) || is_type(number, wide, 5) || is_real(number))
+        if (is_type(number, narrow, 5) || is_type(number, wide, 5) || is_real(number) ||
+            strncmp(number, "DECIMAL(", 8) == 0)
             facts->probe_type = LEAT_PARQUET_PROBE_ATLAS;
+        if (strcmp(number, "VARCHAR") == 0) facts->probe_type = LEAT_PARQUET_PROBE_ATLAS_TEXT;
         return LEAT_OK;
     }
     if (strcmp(type, "VARCHAR") == 0) facts->probe_type = LEAT_PARQUET_PROBE_TEXT;

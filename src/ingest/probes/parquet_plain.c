@@ -45,6 +45,7 @@ typedef struct schema {
     const char *names[LEAT_COLUMNS];
     int name_count;
     bool probe_text; /* the names of probes are texts too */
+    bool atlas_text; /* or their numbers, beside the addresses */
     patch patches[PATCHES_MAX];
     int patch_count;
     int64_t ticks_per_second;
@@ -154,6 +155,9 @@ static void judge_element(schema *self, const element *found) {
         (self->probe_text && is_column(self, found, LEAT_COLUMN_PROBE))) {
         hide(self, found);
     }
+    if (self->atlas_text && found->name_bytes == (int64_t)strlen(LEAT_PARQUET_ATLAS_COLUMN) &&
+        memcmp(found->name, LEAT_PARQUET_ATLAS_COLUMN, (size_t)found->name_bytes) == 0)
+        hide(self, found);
     if (!is_column(self, found, LEAT_COLUMN_TIME)) return;
     if (found->member == LOGICAL_TIMESTAMP) {
         if (found->unit < 1 || found->unit > 3) self->in.failed = true;
@@ -254,6 +258,7 @@ leat_code leat_parquet_plain_make(leat_parquet_plain *plain, int64_t number,
     LEAT_TRY(LEAT_NEW(&self, 1, err));
     self->name_count = leat_source_names(&options->columns, self->names);
     self->probe_text = input->parquet.probe_type == LEAT_PARQUET_PROBE_TEXT;
+    self->atlas_text = input->parquet.probe_type == LEAT_PARQUET_PROBE_ATLAS_TEXT;
     leat_code code = leat_path_join(plain->path, sizeof plain->path, options->temp_dir, name, err);
     if (code != LEAT_OK) plain->path[0] = 0;
     if (code == LEAT_OK) code = leat_file_open(&from, input->path, LEAT_FILE_READ, err);

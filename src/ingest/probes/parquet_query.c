@@ -50,6 +50,10 @@ static leat_code add_expression(leat_buf *sql, const char *column, const char *t
     "THEN ? ELSE -1 END AS INTEGER)"
 #define NUMBER                                                                                     \
     ",CAST(CASE WHEN ? >= 1 AND ? <= 2147483647 AND ? = trunc(?) THEN ? ELSE 0 END AS INTEGER)"
+#define TEXT "TRY_CAST(CAST(? AS VARCHAR) AS DOUBLE)"
+#define TEXT_NUMBER                                                                                \
+    ",CAST(CASE WHEN " TEXT " >= 1 AND " TEXT " <= 2147483647 AND " TEXT " = trunc(" TEXT          \
+    ") THEN " TEXT " ELSE 0 END AS INTEGER)"
 #define REAL_NAME ",CAST(CASE WHEN isnan(?) THEN NULL ELSE ? END AS VARCHAR)"
 
 /* The path column: a plain form counts as the file. */
@@ -110,8 +114,10 @@ leat_code leat_parquet_build_query(leat_buf *sql, const leat_parquet_query *quer
         LEAT_TRY(
             add_expression(sql, columns->probe, real ? REAL_NAME : ",CAST(? AS VARCHAR)", err));
     }
-    if (facts->probe_type == LEAT_PARQUET_PROBE_ATLAS)
-        LEAT_TRY(add_expression(sql, LEAT_PARQUET_ATLAS_COLUMN, NUMBER, err));
+    if (leat_parquet_is_numbered(facts)) {
+        const bool text = facts->probe_type == LEAT_PARQUET_PROBE_ATLAS_TEXT;
+        LEAT_TRY(add_expression(sql, LEAT_PARQUET_ATLAS_COLUMN, text ? TEXT_NUMBER : NUMBER, err));
+    }
     LEAT_TRY(leat_buf_printf(sql, err, ")) FROM "));
     return add_from(sql, query, err);
 }

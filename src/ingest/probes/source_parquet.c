@@ -256,7 +256,7 @@ static leat_code give_batch(parquet_scan *self, int worker, int32_t file, int64_
                             .ip_version = slot->ip_version + first,
                             .rtt = slot->rtt + first,
                             .name = leat_parquet_is_named(self->facts) ? slot->name + first : NULL};
-    if (self->facts->probe_type == LEAT_PARQUET_PROBE_ATLAS) batch.probe = slot->probe + first;
+    if (leat_parquet_is_numbered(self->facts)) batch.probe = slot->probe + first;
     atomic_fetch_add(&self->files[file].rows, count);
     atomic_fetch_add(&self->scan->rows, count);
     int64_t rows = atomic_fetch_add(&self->rows, count) + count;
@@ -316,7 +316,7 @@ static leat_code take_rows(parquet_scan *self, int worker, const chunk_columns *
         int last = leat_parquet_has_version(self->facts) ? 7 : 6;
         take_texts(columns->data[last], columns->valid[last], count, slot->name);
     }
-    if (self->facts->probe_type == LEAT_PARQUET_PROBE_ATLAS) {
+    if (leat_parquet_is_numbered(self->facts)) {
         const int last = leat_parquet_column_count(self->facts) - 1;
         const int32_t *numbers = columns->data[last];
         for (int64_t i = 0; i < count; i++)
@@ -402,7 +402,7 @@ static leat_code register_sink(parquet_scan *self, const leat_parquet_facts *fac
     if (leat_parquet_is_named(facts))
         types[count++] =
             facts->probe_type == LEAT_PARQUET_PROBE_TEXT ? address : DUCKDB_TYPE_VARCHAR;
-    if (facts->probe_type == LEAT_PARQUET_PROBE_ATLAS) types[count++] = DUCKDB_TYPE_INTEGER;
+    if (leat_parquet_is_numbered(facts)) types[count++] = DUCKDB_TYPE_INTEGER;
     char name[64];
     bool *known = &self->registered[facts->time_type][facts->plain * 32 + facts->probe_type * 4 +
                                                       leat_parquet_has_version(facts) * 2 +
