@@ -93,6 +93,11 @@ static void write_pattern(leat_cli *cli, const leat_cli_row *row) {
     leat_out(cli, "--%s)", row->setting->name);
 }
 
+/* Whether a split of the data follows, which is another one than that of a job. */
+static bool is_split(const leat_cli_row *row) {
+    return row->setting->kind == LEAT_SETTING_TEXT && strcmp(row->setting->name, "split") == 0;
+}
+
 static void bash_command(leat_cli *cli, const leat_cli_command *command) {
     leat_cli_rows rows;
     leat_cli_list(command, &rows);
@@ -109,7 +114,9 @@ static void bash_command(leat_cli *cli, const leat_cli_command *command) {
         write_pattern(cli, row);
         /* what may stand alone takes no word after a blank */
         if (row->option->bare != NULL) leat_out(cli, " [[ -z $equals ]] ||");
-        if (kind == WORDS) {
+        if (is_split(row)) {
+            leat_out(cli, " values=splits ;;\n");
+        } else if (kind == WORDS) {
             leat_out(cli, " values='");
             write_choices(cli, row);
             leat_out(cli, "' ;;\n");
@@ -120,7 +127,24 @@ static void bash_command(leat_cli *cli, const leat_cli_command *command) {
     leat_out(cli, "    esac ;;\n");
 }
 
+/* Splits of the data that other words name: files of a CAN cache, or folders of a data set. */
+static void write_bash_splits(leat_cli *cli) {
+    leat_out(cli, "_leat_splits() {\n"
+                  "  local data file\n"
+                  "  for data in \"${COMP_WORDS[@]:1}\"; do\n"
+                  "    [[ -d $data ]] || continue\n"
+                  "    if [[ -f $data/manifest.json ]]; then printf '%%s\\n' train test all; fi\n"
+                  "    [[ -f $data/vocab.json ]] || continue\n"
+                  "    for file in \"$data\"/*.safetensors; do\n"
+                  "      file=${file##*/}\n"
+                  "      printf '%%s\\n' \"${file%%.safetensors}\"\n"
+                  "    done\n"
+                  "    printf 'all\\n'\n"
+                  "  done\n}\n");
+}
+
 static void write_bash(leat_cli *cli) {
+    write_bash_splits(cli);
     leat_out(cli, "_leat() {\n"
                   "  local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]}\n"
                   "  local options= values= equals= first=1\n"
@@ -156,6 +180,9 @@ static void write_bash(leat_cli *cli) {
     leat_out(cli, "    esac\n  fi\n"
                   "  case $values in\n"
                   "  number) compopt +o default ;;\n"
+                  "  splits)\n"
+                  "    compopt +o default\n"
+                  "    COMPREPLY=($(compgen -W \"$(_leat_splits)\" -- \"$word\")) ;;\n"
                   "  file) ;;\n"
                   "  '') if [[ $word == -* ]]; then\n"
                   "    COMPREPLY=($(compgen -W \"$options\" -- \"$word\"))\n"

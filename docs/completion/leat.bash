@@ -1,3 +1,16 @@
+_leat_splits() {
+  local data file
+  for data in "${COMP_WORDS[@]:1}"; do
+    [[ -d $data ]] || continue
+    if [[ -f $data/manifest.json ]]; then printf '%s\n' train test all; fi
+    [[ -f $data/vocab.json ]] || continue
+    for file in "$data"/*.safetensors; do
+      file=${file##*/}
+      printf '%s\n' "${file%.safetensors}"
+    done
+    printf 'all\n'
+  done
+}
 _leat() {
   local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]}
   local options= values= equals= first=1
@@ -106,7 +119,7 @@ _leat() {
     --rows) values=file ;;
     --src) values=file ;;
     --graph) values=file ;;
-    --split) values=file ;;
+    --split) values=splits ;;
     --scale) values='none stored' ;;
     --image) values=file ;;
     -o | --output) values=file ;;
@@ -115,7 +128,7 @@ _leat() {
   'batches'\ *)
     options='--help --json --split --sampler --length --seed --timestamp-modes --field-order --packing --tail --boundary --by --batch --client-weights --clients-per-round --steps-per-round --epochs --host --hosts --threads --memory --prefetch --order --io --on-corrupt --addresses --rows --steps --hash --time --words --explain --report --figures --replace --resume --save-state --curriculum --graphs --pack --batch --max-nodes --max-edges --oversize --min-steps --tiers --curriculum-start --curriculum-end --epochs --preset --order --scale --device-memory --model --batch --as --order --stage --quiet'
     case $before in
-    --split) values='train test' ;;
+    --split) values=splits ;;
     --sampler) values='plan3 plan2 all' ;;
     --length) values=number ;;
     --seed) values=number ;;
@@ -328,6 +341,9 @@ _leat() {
   fi
   case $values in
   number) compopt +o default ;;
+  splits)
+    compopt +o default
+    COMPREPLY=($(compgen -W "$(_leat_splits)" -- "$word")) ;;
   file) ;;
   '') if [[ $word == -* ]]; then
     COMPREPLY=($(compgen -W "$options" -- "$word"))

@@ -4,6 +4,7 @@ scripts offer commands, options and their values. LEAT_UPDATE=1 writes docs/comp
 import os
 import shutil
 import subprocess
+import tempfile
 import unittest
 
 import command
@@ -87,6 +88,24 @@ class Completion(unittest.TestCase):
             with self.subTest(words=words):
                 self.assertEqual(sorted(printed("bash", "-c", BASH, "bash", script("bash"),
                                                 *words)), offered)
+
+    @need("bash")
+    def test_bash_offers_splits(self):
+        """Those of the data that the line names, wherever it does."""
+        with tempfile.TemporaryDirectory() as top:
+            for name in ("data/manifest.json", "my cache/vocab.json", "my cache/train.safetensors",
+                         "my cache/test_dos.safetensors", "images/images.safetensors"):
+                os.makedirs(os.path.join(top, os.path.dirname(name)), exist_ok=True)
+                with open(os.path.join(top, name), "wb"):
+                    pass
+            for words, offered in ((["batches", "data", "--split", ""], ["all", "test", "train"]),
+                                   (["cat", "my cache", "--split", "t"], ["test_dos", "train"]),
+                                   (["batches", "data", "--split", "=", "te"], ["test"]),
+                                   (["batches", "images", "--split", ""], [""]),
+                                   (["batches", "none", "--split", ""], [""])):
+                with self.subTest(words=words):
+                    self.assertEqual(sorted(printed("bash", "-c", BASH, "bash", script("bash"),
+                                                    *words, cwd=top)), offered)
 
     @need("bash")
     def test_bash_offers_files(self):
