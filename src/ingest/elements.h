@@ -1,7 +1,7 @@
 /*
  * JSON files that are one document: an array of objects, or an object that has such an array as its
  * member `data` or `results`, as web interfaces answer; an array that begins with something else is
- * passed over, as all other members are. The array is read element by element, so its size does not
+ * skipped, as all other members are. The array is read element by element, so its size does not
  * matter; documents may follow one another, as files that were joined have them.
  *
  * An element is what lies between two commas of the array; whether it is an object is for others to
@@ -16,7 +16,7 @@
 /* Where a file is. All zero but time_name: at its beginning. */
 typedef struct leat_elements {
     /* The member that measurements have: an object around an array must not have it, or it would be
-     * a measurement that is passed over. */
+     * a measurement that is skipped. */
     const char *time_name;
     int64_t number; /* of the last element, from 1 */
     int place;      /* elements_place */

@@ -171,7 +171,7 @@ extern const leat_input_kind leat_can_inputs;
 
 /* Expands paths (files, globs, folders), each file once (by device and inode), sorted by path. In a
  * folder, files are selected by the suffixes of their names, in any case; names that begin with "."
- * or "_" are passed over. */
+ * or "_" are skipped. */
 LEAT_MUST_CHECK leat_code leat_inputs_find(const char *const *paths, int64_t path_count,
                                            const leat_input_kind *kind, leat_input_list *inputs,
                                            leat_error *err);

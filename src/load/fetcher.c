@@ -18,7 +18,7 @@ struct leat_fetcher {
     int64_t end; /* windows of all epochs */
     pthread_mutex_t lock;
     pthread_cond_t more, read;
-    _Atomic int64_t fetched; /* windows before this one are fetched, or were passed over */
+    _Atomic int64_t fetched; /* windows before this one are fetched, or were skipped */
     _Atomic int64_t wanted;  /* windows before this one are to be fetched */
     int64_t begun, left;     /* chunks of window `fetched`: begun, and not fetched yet */
     bool stopped;

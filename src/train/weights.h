@@ -39,7 +39,7 @@ LEAT_MUST_CHECK leat_code leat_weights_load(const char *path, const char sha256[
 /*
  * Reads weights to begin with from a third-party file, or several that together have all
  * parameters: a tensor of a parameter must have its shape and finite values (LEAT_ERR_INPUT),
- * running statistics are taken if they are there, other tensors are passed over. `prefix` goes
+ * running statistics are taken if they are there, other tensors are skipped. `prefix` goes
  * before the names in the file: "G." for the file of a generator alone. *found counts the
  * parameters. F16 and BF16 become the floats that they are.
  */

@@ -580,7 +580,7 @@ class Meaning(folder.Folder):
             result = self.ingest(good, self.write(name, text))
             self.assertEqual((result["measurements"], result["rejected"]), (9, 0), name)
             self.assertEqual(len(result["warnings"]), 1, name)
-            self.assertIn(f'{name}" is empty and was passed over', result["warnings"][0])
+            self.assertIn(f'{name}" is empty and was skipped', result["warnings"][0])
         self.assertIn('no rows in 1 input file (first: "',
                       self.ingest(self.write("e.csv", ""), status=1))
         many = [self.write(f"e{i}.csv", "") for i in range(6)]

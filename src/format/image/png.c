@@ -2,7 +2,7 @@
  * PNG through libpng, the only file that knows it. Errors leave the library by longjmp, as in
  * jpeg.c.
  *
- * Reading uses no chunk but those that decide pixels; all others are passed over, but their
+ * Reading uses no chunk but those that decide pixels; all others are skipped, but their
  * checksums count. Writing uses a fixed compression and the library's choice of filters, so the
  * bytes are the same for the same pixels and versions of libpng and zlib.
  */

@@ -48,7 +48,7 @@ typedef struct leat_image_filter {
 
 /*
  * Finds the files that pass the filter. Names that begin with ".", "Thumbs.db" and what is in
- * "__MACOSX" are passed over, and so are folders that hold output of leat. Links in folders are
+ * "__MACOSX" are skipped, and so are folders that hold output of leat. Links in folders are
  * followed. LEAT_ERR_INPUT: a folder contains itself through a link, or is itself the output of an
  * ingest; LEAT_ERR_NOT_FOUND: there is no such path; codes of leat_zip_open.
  */

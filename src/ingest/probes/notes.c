@@ -291,7 +291,7 @@ static bool warn_without(const writing *to, const leat_file_notes *file, const c
 
 static bool warn_empty(const writing *to, const leat_file_notes *file, const char *name) {
     if (!atomic_load(&file->empty)) return false;
-    if (name != NULL) leat_warnings_add(to->warnings, "\"%s\" is empty and was passed over", name);
+    if (name != NULL) leat_warnings_add(to->warnings, "\"%s\" is empty and was skipped", name);
     return true;
 }
 

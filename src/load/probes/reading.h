@@ -47,7 +47,7 @@ int leat_reading_share(leat_reading *reading, int threads);
  * it, and reserves that. A thread holds one chunk at a time. */
 LEAT_MUST_CHECK leat_code leat_reading_enter(leat_reading *reading, const leat_reading_chunk *chunk,
                                              int64_t *taken, leat_error *err);
-/* The same of a chunk that is known to fit, or to be passed over: returns what was taken. */
+/* The same of a chunk that is known to fit, or to be skipped: returns what was taken. */
 int64_t leat_reading_enter_most(leat_reading *reading, const leat_reading_chunk *chunk);
 void leat_reading_leave(leat_reading *reading, int64_t taken);
 /* What a record needs more than was planned where its measurements' columns are compressed, and

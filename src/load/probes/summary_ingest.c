@@ -1,6 +1,6 @@
 /*
  * What an ingest counted: rejected rows by reason, and duplicates. Its run.json also lists the
- * inputs, of which there may be many: that list is passed over.
+ * inputs, of which there may be many: that list is skipped.
  */
 #include "load/probes/summary_ingest.h"
 
