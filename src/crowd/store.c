@@ -86,14 +86,17 @@ leat_code leat_store_check_run(const leat_store_run *run, leat_error *err) {
     const bool sound = run->id > 0 && run->payload_bytes > 0 && run->weights_bytes > 0 &&
                        run->part_bytes >= LEAT_CROWD_PART_BYTES_MIN &&
                        run->part_bytes <= LEAT_CROWD_PART_BYTES_MAX && run->sample_bytes >= 0 &&
-                       run->list_bytes >= 0 && run->lease_ms > 0 && run->renew_ms > 0;
+                       run->list_bytes >= 0 && run->lease_ms > 0 && run->renew_ms > 0 &&
+                       run->samples > 0 && strlen(run->data) == 64;
     if (sound) return LEAT_OK;
-    return leat_fail(err, LEAT_ERR_CORRUPT,
-                     "the database describes run \"%.64s\" as no run can be: parts of %lld bytes, "
-                     "results of %lld, weights of %lld, leases of %lld ms renewed each %lld ms",
-                     run->name, (long long)run->part_bytes, (long long)run->payload_bytes,
-                     (long long)run->weights_bytes, (long long)run->lease_ms,
-                     (long long)run->renew_ms);
+    return leat_fail(
+        err, LEAT_ERR_CORRUPT,
+        "the database describes run \"%.64s\" as no run can be: parts of %lld bytes, "
+        "results of %lld, weights of %lld, leases of %lld ms renewed each %lld ms, a data set "
+        "of %lld with fingerprint \"%.70s\"",
+        run->name, (long long)run->part_bytes, (long long)run->payload_bytes,
+        (long long)run->weights_bytes, (long long)run->lease_ms, (long long)run->renew_ms,
+        (long long)run->samples, run->data);
 }
 
 leat_code leat_store_read_parts(leat_pg *pg, const char *sql, int64_t value, uint8_t *out,

@@ -86,9 +86,11 @@ leat_code leat_exchange_create(leat_exchange **out, leat_trainer *trainer,
     self->class = leat_trainer_model(trainer)->class;
     self->model = leat_trainer_model(trainer)->sizes;
     set_sizes(self, options, leat_trainer_feed(trainer));
-    const bool is_hash = from_hex(run, self->run, LEAT_PAYLOAD_RUN_BYTES);
-    LEAT_ASSERT(is_hash);
-    leat_code code = leat_block_alloc((void **)&self->block, block_floats(self) * 4, err);
+    leat_code code =
+        from_hex(run, self->run, LEAT_PAYLOAD_RUN_BYTES)
+            ? leat_block_alloc((void **)&self->block, block_floats(self) * 4, err)
+            : leat_fail(err, LEAT_ERR_CORRUPT,
+                        "\"%.64s\" is not the hash of a run: 64 hexadecimal digits", run);
     if (code != LEAT_OK) {
         leat_exchange_destroy(self);
         return code;
@@ -239,7 +241,8 @@ leat_code leat_exchange_take_state(leat_exchange *exchange, const uint8_t *bytes
     uint64_t step = 0;
     char is[65];
     for (int i = 0; i < 8; i++) step |= (uint64_t)bytes[8 + i] << 8 * i;
-    if (memcmp(bytes, magic, sizeof magic) != 0 || step >= (uint64_t)LEAT_TRAIN_POSITIONS_MAX)
+    const int64_t most = leat_trainer_feed(exchange->trainer)->steps_most;
+    if (memcmp(bytes, magic, sizeof magic) != 0 || step > (uint64_t)most)
         return leat_fail(err, LEAT_ERR_CORRUPT, "these bytes are not the state of a run");
     bytes += STATE_HEADER_BYTES;
     for (int i = 0; i < 4; i++) {

@@ -19,7 +19,8 @@ typedef struct leat_exchange_sizes {
 LEAT_MUST_CHECK leat_code leat_exchange_check(const leat_model_class *class,
                                               const leat_train_options *options, leat_error *err);
 /* For a trainer, which must outlive it, of a run with these options and this hash (identity.h).
- * Fails as leat_exchange_check does. */
+ * Fails as leat_exchange_check does. LEAT_ERR_CORRUPT: `run`, which may be what a database says, is
+ * no hash. */
 LEAT_MUST_CHECK leat_code leat_exchange_create(leat_exchange **out, leat_trainer *trainer,
                                                const leat_train_options *options,
                                                const char run[65], leat_error *err);
@@ -54,7 +55,7 @@ void leat_exchange_cancel(leat_exchange *exchange, bool cancelled);
 LEAT_MUST_CHECK leat_code leat_exchange_read(leat_exchange *exchange, int64_t unit,
                                              const uint8_t *bytes, int64_t size_bytes,
                                              leat_unit_numbers *of, leat_error *err);
-/* Whether all numbers of a unit are finite, and no variance is negative; if not, what is not. */
+/* Whether all numbers of a unit are finite; if not, what is not. */
 bool leat_exchange_is_sound(const leat_exchange *exchange, const leat_unit_numbers *of,
                             const char **what);
 

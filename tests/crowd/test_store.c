@@ -47,6 +47,8 @@ static void impossible(void **state) {
         {"payload_bytes", "0", "2500", "results of 0"},
         {"weights_bytes", "-1", "1500", "weights of -1"},
         {"renew_ms", "0", "10000", "each 0 ms"},
+        {"samples", "-1", "1000", "a data set of -1"},
+        {"data", "repeat('0', 65)", "'" HASH64 "'", "of 1000 with fingerprint"},
         {"weights_slot", "2", "0", "its weights in slot 2"},
         {"state_slot", "-1", "0", "in slot -1"},
         {"step", "-2", "0", "step -2"},
@@ -62,7 +64,7 @@ static void impossible(void **state) {
                  "%s = %s",
                  cases[i].column, cases[i].column, cases[i].value);
         tell(of->owner, sql);
-        const bool position = i > 4;
+        const bool position = i > 6;
         leat_code code = position ? leat_store_look(of->owner, of->hold.run, &at, &err)
                                   : leat_store_find_run(of->owner, "run-a", &run, &rows, &err);
         if (code != LEAT_ERR_CORRUPT || strstr(err.message, cases[i].says) == NULL)

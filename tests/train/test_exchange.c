@@ -121,6 +121,12 @@ static void states_travel(void **state) {
         assert_int_equal(leat_exchange_take_state(to.exchange, bytes, hash, &err),
                          LEAT_ERR_CORRUPT);
     }
+    /* a step that no run can be at, with the hash of such a state */
+    leat_trainer_state(from.trainer)->step = INT64_C(1) << 59;
+    leat_exchange_put_state(from.exchange, bytes);
+    leat_trainer_hash(from.trainer, hash);
+    assert_fails(leat_exchange_take_state(to.exchange, bytes, hash, err), LEAT_ERR_CORRUPT,
+                 "not the state of a run");
     free(bytes);
     free_side(&from);
     free_side(&to);
@@ -204,11 +210,27 @@ static void one_pass_only(void **state) {
     train_destroy(trainer);
 }
 
+/* A worker has the run's hash from a database. */
+static void a_hash_is_checked(void **state) {
+    const leat_samples samples = train_samples(20);
+    const leat_train_options options = train_small();
+    leat_trainer *trainer = train_create(&options, &samples);
+    leat_exchange *exchange = NULL;
+    (void)state;
+    const char *const others[] = {"", "0123", "0123456789abcdef0123456789abcdeF0123456789abcdef"};
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+        assert_fails(leat_exchange_create(&exchange, trainer, &options, others[i], err),
+                     LEAT_ERR_CORRUPT, "is not the hash of a run");
+        assert_null(exchange);
+    }
+    train_destroy(trainer);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(apart_is_alone),  cmocka_unit_test(states_travel),
         cmocka_unit_test(damage_is_named), cmocka_unit_test(cancelled),
-        cmocka_unit_test(one_pass_only),
+        cmocka_unit_test(one_pass_only),   cmocka_unit_test(a_hash_is_checked),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
