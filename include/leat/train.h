@@ -317,6 +317,7 @@ LEAT_API leat_run_sample_options leat_run_sample_options_default(void);
  * Images first .. first + count - 1 of a checkpoint: out is [count][size][size][3], 0 .. 255. Image
  * i is a function of the checkpoint, the seed and i. *deviation (may be NULL) receives the standard
  * deviation of all values on the scale -1 .. 1, and *step (may be NULL) the step.
+ * LEAT_ERR_UNSUPPORTED: the run is of another model than "dcgan".
  */
 LEAT_API LEAT_MUST_CHECK leat_code leat_run_sample(const leat_run *run,
                                                    const leat_run_sample_options *options,
@@ -341,7 +342,8 @@ LEAT_API LEAT_MUST_CHECK leat_code leat_image_grid_save(const char *path, const 
 /* Writes a checkpoint (-1: the last) as a folder in Hugging Face's layout: generator.safetensors
  * and discriminator.safetensors with PyTorch's names, config.json, README.md (a model card with the
  * run's facts) and samples.png. They are moved there once all are complete. LEAT_ERR_EXISTS: the
- * folder has such a file and `replace` is not set; other files stay as they are. */
+ * folder has such a file and `replace` is not set; other files stay as they are.
+ * LEAT_ERR_UNSUPPORTED: as leat_run_sample. */
 LEAT_API LEAT_MUST_CHECK leat_code leat_run_export(const char *run, int64_t step, const char *dir,
                                                    bool replace, leat_error *err);
 /* Creates a run with one checkpoint, at step 0, from an exported folder or a safetensors file with

@@ -410,8 +410,10 @@ leat_code leat_run_export(const char *path, int64_t step, const char *dir, bool 
                          folder, taken);
     LEAT_TRY(leat_run_open(&run, path, err));
     self.run = run;
-    leat_code code =
-        leat_run_load(run, step, leat_cpu_count(), NULL, &self.trainer, &self.checkpoint, err);
+    leat_code code = leat_generate_check(run->task->model, run->folder.path, err);
+    if (code == LEAT_OK)
+        code =
+            leat_run_load(run, step, leat_cpu_count(), NULL, &self.trainer, &self.checkpoint, err);
     if (code == LEAT_OK) {
         self.model = leat_trainer_model(self.trainer);
         code = publish(&self, folder, exists, replace, err);

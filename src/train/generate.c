@@ -13,6 +13,14 @@ static leat_dcgan *dcgan_of(const leat_model *model) {
     return leat_dcgan_of_model(model->self);
 }
 
+leat_code leat_generate_check(const leat_model_class *class, const char *run, leat_error *err) {
+    if (class == &leat_dcgan_class) return LEAT_OK;
+    return leat_fail(err, LEAT_ERR_UNSUPPORTED,
+                     "\"%.300s\" is of a run of the model \"%s\": samples and exports are made of "
+                     "runs of \"%s\" alone",
+                     run, class->name, leat_dcgan_class.name);
+}
+
 int64_t leat_generator_size(const leat_model *model) {
     return leat_dcgan_generator_size(dcgan_of(model));
 }

@@ -5,6 +5,11 @@
 
 #include "train/model.h"
 
+/* LEAT_ERR_UNSUPPORTED: another model, of which there are no samples and no exports; `run` is its
+ * folder. The functions below are not called with it. */
+LEAT_MUST_CHECK leat_code leat_generate_check(const leat_model_class *class, const char *run,
+                                              leat_error *err);
+
 /* Floats of the parameters that are the generator's, the first ones. */
 int64_t leat_generator_size(const leat_model *model);
 

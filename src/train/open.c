@@ -215,6 +215,7 @@ leat_code leat_run_sample(const leat_run *run, const leat_run_sample_options *op
     double here = NAN;
     if (deviation != NULL) *deviation = NAN;
     if (step != NULL) *step = -1;
+    LEAT_TRY(leat_generate_check(run->task->model, run->folder.path, err));
     if (options->count < 1 || options->count > 1 << 24 || options->first < 0 ||
         options->first > INT64_C(1) << 32)
         return leat_fail(err, LEAT_ERR_OPTION,

@@ -11,6 +11,7 @@
 #include "train/bill.h"
 #include "train/checkpoint.h"
 #include "train/export.h"
+#include "train/generate.h"
 #include "train/init.h"
 #include "train/options.h"
 #include "train/rewind.h"
@@ -111,6 +112,7 @@ static leat_code refuse_end(const leat_session *session, int64_t step, leat_erro
 
 static leat_code check_export(const leat_session *session, leat_error *err) {
     if (session->options->export_dir == NULL) return LEAT_OK;
+    LEAT_TRY(leat_generate_check(session->task->model, session->folder.path, err));
     return leat_export_check(session->options->export_dir, session->identity.run,
                              session->options->export_replace, err);
 }
@@ -390,9 +392,9 @@ leat_code leat_session_finish(leat_session *session, leat_error *err) {
 }
 
 void leat_session_close(leat_session *session) {
-    leat_ticker_destroy(&session->ticker);
-    leat_metrics_close(&session->metrics);
     if (session->measure != NULL) session->task->measure->destroy(session->measure);
+    leat_ticker_destroy(&session->ticker); /* the measure has it (task.h) */
+    leat_metrics_close(&session->metrics);
     leat_run_folder_close(&session->folder);
     leat_trainer_destroy(session->trainer);
     leat_feed_close(&session->feed);

@@ -122,6 +122,22 @@ static void what_does_not_fit_is_refused(void **state) {
     options.settings = NULL;
     assert_fails(leat_train("mlp", data(), run, &options, &result, err), LEAT_ERR_OPTION,
                  "there is dcgan, linear");
+    /* what only a DCGAN has */
+    uint8_t pixels[1];
+    leat_run *opened = NULL;
+    const leat_run_sample_options samples = leat_run_sample_options_default();
+    assert_ok(leat_run_open(&opened, run, err));
+    assert_fails(leat_run_sample(opened, &samples, pixels, NULL, NULL, err), LEAT_ERR_UNSUPPORTED,
+                 "of a run of the model \"linear\"");
+    leat_run_close(opened);
+    const char *dir = train_path("exported");
+    assert_fails(leat_run_export(run, -1, dir, false, err), LEAT_ERR_UNSUPPORTED,
+                 "of runs of \"dcgan\" alone");
+    options = options_of(1);
+    options.export_dir = dir;
+    assert_fails(leat_train("linear", data(), train_path("new"), &options, &result, err),
+                 LEAT_ERR_UNSUPPORTED, "of runs of \"dcgan\" alone");
+    options.export_dir = NULL;
     assert_ok(leat_train_plan("linear", data(), &options, true, &bill, err));
     assert_int_equal(bill.parameters, TENANT_INPUTS + 1);
     assert_int_equal(bill.generator_parameters, 0);
