@@ -159,7 +159,7 @@ static void draw_seconds(leat_page *page, const leat_run_metrics *metrics) {
 static bool is_distance(const leat_value *measures) {
     for (int i = 1; i < leat_value_count(measures); i++)
         if (is_with(&measures[i], &measures[0])) return false;
-    return measures[0].figure != NULL && measures[0].better < 0;
+    return leat_value_count(measures) > 0 && measures[0].figure != NULL && measures[0].better < 0;
 }
 
 /* On a logarithmic axis, above the distance of one half of the data from the other. */

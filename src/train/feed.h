@@ -2,7 +2,8 @@
  * What the units of a run are made of: a feed opens data, cuts every step into units, says what
  * each unit has and weighs, and makes its micro-batches. All of it is a pure function of the data,
  * the options and (step, unit), so that every machine that computes, adds or checks a unit agrees
- * about it without asking. Steps and units count from 0.
+ * about it without asking. Steps and units count from 0. What comes after the last step is asked,
+ * too (how many samples were used before it), so step steps_most has units and places like others.
  *
  * After leat_feed_plan, any number of threads may use a feed at once.
  */

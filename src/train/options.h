@@ -11,10 +11,10 @@
 /* The rows of leat_train_options_table, for tables with other defaults. */
 extern const leat_setting leat_train_rows[];
 
-/* The options of a run with memory of their own for the model's settings. `run.settings` is the
- * address of `settings`, so it is not copied by assignment (leat_run_options_take). */
 typedef struct leat_task leat_task; /* task.h */
 
+/* The options of a run with memory of their own for the model's settings. `run.settings` is the
+ * address of `settings`, so it is not copied by assignment (leat_run_options_take). */
 typedef struct leat_run_options {
     const leat_task *task;
     leat_train_options run;

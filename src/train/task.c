@@ -20,14 +20,18 @@ static const leat_task *find(const char *name) {
 }
 
 /* The options of a run are one list of names for the command line, YAML, Python and the run's
- * files, and its settings fit into the memory that every owner of some has. */
+ * files, and its settings fit into the memory that every owner of some has. Settings are read from
+ * files and databases that are closed then, so none is a text, of which only the address is kept.
+ * The checkpoint with the lowest of the first measure is the best one (leat_checkpoints_best). */
 static void check_row(const leat_task *task) {
     const leat_setting_table *own = task->settings(), *all = leat_train_options_table();
     const bool fit = strcmp(task->model->batch, task->feed->batch) == 0;
     LEAT_ASSERT(fit && own->size_bytes <= sizeof(leat_setting_memory));
+    LEAT_ASSERT(leat_value_count(task->measures) == 0 || task->measures[0].better < 0);
     for (const leat_setting *row = own->rows; row->name != NULL; row++) {
         const leat_setting *twin = leat_setting_find(all, row->name);
-        LEAT_ASSERT(twin == NULL);
+        LEAT_ASSERT(twin == NULL && row->kind != LEAT_SETTING_TEXT &&
+                    row->kind != LEAT_SETTING_PATH && row->kind != LEAT_SETTING_OUTPUT);
     }
 }
 

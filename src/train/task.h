@@ -44,12 +44,13 @@ typedef struct leat_foreign_key {
 
 struct leat_task {
     const leat_model_class *model;
-    const leat_feed_class *feed;       /* of the same kind of batches */
-    const leat_value *measures;        /* the first is the one whose best checkpoint is kept */
+    const leat_feed_class *feed; /* of the same kind of batches */
+    /* The checkpoint with the lowest of the first is kept. NULL, as an empty list: nothing. */
+    const leat_value *measures;
     const leat_measure_class *measure; /* NULL: nothing is measured */
     /* Fills what an estimate says of this model alone; NULL: nothing. */
     void (*bill)(const leat_model *model, leat_train_bill *bill);
-    const leat_setting_table *(*settings)(void); /* of the model */
+    const leat_setting_table *(*settings)(void); /* of the model: no texts */
     /* The first names, of either table, in a run's files and hash, up to NULL; what is not among
      * them comes after: the model's settings, then the options of every run, each in the order of
      * its table. NULL: none is named. */
