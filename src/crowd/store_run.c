@@ -311,7 +311,7 @@ leat_code leat_store_confirmed(leat_pg *pg, int64_t run, int64_t step, int64_t u
         "u.run and r.step = u.step left join leat.lease l on l.lease = u.lease where u.run = $1 "
         "and u.step = $2 and u.unit = $3",
         err, LEAT_PG_I(run), LEAT_PG_I(step), LEAT_PG_I(unit)));
-    const bool found = leat_pg_row_count(rows) == 1;
+    const bool found = leat_pg_row_count(rows) == 1 && leat_pg_int(rows, 0, 0) == unit;
     if (found) *there = leat_pg_text(rows, 0, 5)[0] == 't';
     if (found) take_results(rows, result, 1, &count);
     else leat_pg_rows_destroy(rows);

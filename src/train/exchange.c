@@ -155,6 +155,7 @@ static leat_code header_of(const leat_exchange *exchange, int64_t unit, leat_pay
                            leat_place *place, leat_error *err) {
     const leat_feed *feed = leat_trainer_feed(exchange->trainer);
     const int64_t step = leat_trainer_state(exchange->trainer)->step;
+    int64_t units = 0;
     *out = (leat_payload_header){.codec = exchange->codec_up,
                                  .step = step,
                                  .unit = unit,
@@ -164,6 +165,10 @@ static leat_code header_of(const leat_exchange *exchange, int64_t unit, leat_pay
                                  .sum_count = exchange->class->sums};
     memcpy(out->run, exchange->run, sizeof out->run);
     memcpy(out->weights, exchange->weights, sizeof out->weights);
+    LEAT_TRY(leat_feed_units(feed, step, &units, err));
+    if (unit < 0 || unit >= units)
+        return leat_fail(err, LEAT_ERR_CORRUPT, "step %lld has no unit %lld", (long long)step + 1,
+                         (long long)unit);
     LEAT_TRY(leat_feed_place(feed, step, unit, place, err));
     return leat_feed_weight(feed, place, &out->weight, err);
 }

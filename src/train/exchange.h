@@ -45,13 +45,14 @@ LEAT_MUST_CHECK leat_code leat_exchange_take_weights(leat_exchange *exchange, in
                                                      leat_error *err);
 
 /* Computes a unit with the weights of put_weights or take_weights, and encodes it. out:
- * sizes.payload bytes; hash: SHA-256 of them. */
+ * sizes.payload bytes; hash: SHA-256 of them. LEAT_ERR_CORRUPT: the step does not have the unit. */
 LEAT_MUST_CHECK leat_code leat_exchange_compute(leat_exchange *exchange, int64_t unit, uint8_t *out,
                                                 char hash[65], leat_error *err);
 /* From any thread: while it is cancelled, computing ends early, with LEAT_ERR_CANCELLED. */
 void leat_exchange_cancel(leat_exchange *exchange, bool cancelled);
 /* Decodes a result of the step's weights into *of, whose arrays are the exchange's own, until the
- * next call; for leat_trainer_add. The bytes may be anything: LEAT_ERR_INPUT says what is wrong. */
+ * next call; for leat_trainer_add. The bytes may be anything: LEAT_ERR_INPUT says what is wrong.
+ * LEAT_ERR_CORRUPT: the step does not have the unit. */
 LEAT_MUST_CHECK leat_code leat_exchange_read(leat_exchange *exchange, int64_t unit,
                                              const uint8_t *bytes, int64_t size_bytes,
                                              leat_unit_numbers *of, leat_error *err);

@@ -145,6 +145,9 @@ static void damage_is_named(void **state) {
     (void)state;
     assert_ok(leat_exchange_put_weights(of.exchange, weights, hash, err));
     assert_int_equal(leat_exchange_compute(of.exchange, 1, payload, unit_hash, &err), LEAT_OK);
+    for (int64_t k = -1; k < 1000; k += 1000) /* none of them is one of the step */
+        assert_fails(leat_exchange_read(of.exchange, k, payload, sizes.payload, &unit, err),
+                     LEAT_ERR_CORRUPT, "step 1 has no unit");
     assert_int_equal(leat_exchange_read(of.exchange, 0, payload, sizes.payload, &unit, &err),
                      LEAT_ERR_INPUT);
     assert_non_null(strstr(err.message, "unit is 1 (expected 0)"));
