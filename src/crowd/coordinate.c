@@ -306,6 +306,7 @@ static leat_code prepare(leat_coordinator *self, const char *model, const char *
                                 err));
     leat_coordinator_name_values(self);
     LEAT_TRY(leat_exchange_check(self->session.task->model, self->session.options, err));
+    if (options->serve_data) LEAT_TRY(leat_coordinator_check_serve(self, err));
     LEAT_TRY(leat_run_folder_check(run, options->train.resume, err)); /* before any waiting */
     LEAT_TRY(look_first(self, err));
     /* after it the identity is known: with --init, the run's */

@@ -101,6 +101,10 @@ void leat_coordinator_say_goodbye(leat_coordinator *self);
 /* Once there is a run to join: says which command does it, again if that has changed. */
 void leat_coordinator_say_line(leat_coordinator *self);
 
+/* Before anything is written for --serve-data. LEAT_ERR_OPTION: the feed has no samples that can be
+ * sent one by one. */
+LEAT_MUST_CHECK leat_code leat_coordinator_check_serve(const leat_coordinator *self,
+                                                       leat_error *err);
 /* Stores the data set in the database, as far as it is not there, if this run keeps it there
  * (serve.c). LEAT_ERR_CANCELLED: stopped between two parts. */
 LEAT_MUST_CHECK leat_code leat_coordinator_serve_data(leat_coordinator *self, leat_error *err);

@@ -74,7 +74,9 @@ static leat_code store(upload *of, leat_error *err) {
     return LEAT_OK;
 }
 
-static leat_code refuse_to_serve(const leat_feed *feed, leat_error *err) {
+leat_code leat_coordinator_check_serve(const leat_coordinator *self, leat_error *err) {
+    const leat_feed *feed = &self->session.feed;
+    if (feed->samples != NULL && feed->class->numbers != NULL) return LEAT_OK;
     return leat_fail(err, LEAT_ERR_OPTION,
                      "%s cannot be kept in the database; workers need a data set of their own, and "
                      "leat coordinate no --serve-data",
@@ -86,7 +88,7 @@ leat_code leat_coordinator_serve_data(leat_coordinator *self, leat_error *err) {
     upload of = {.self = self, .samples = feed->samples};
     self->serves = self->serves || self->options->serve_data || self->at.sample_bytes > 0;
     if (!self->serves) return LEAT_OK;
-    if (feed->samples == NULL || feed->class->numbers == NULL) return refuse_to_serve(feed, err);
+    LEAT_TRY(leat_coordinator_check_serve(self, err));
     const int64_t size = of.samples->sample_bytes;
     LEAT_TRY(leat_store_serve_data(self->pg, &self->hold, size, &of.stored, err));
     if (of.stored >= of.samples->count) return LEAT_OK;

@@ -14,7 +14,7 @@ leat_code leat_feed_open(leat_feed *feed, const leat_feed_class *class, const ch
 leat_code leat_feed_open_samples(leat_feed *feed, const leat_feed_class *class,
                                  const leat_samples *samples, leat_error *err) {
     *feed = (leat_feed){.class = class};
-    if (class->open_samples == NULL)
+    if (class->open_samples == NULL || class->numbers == NULL)
         return leat_fail(err, LEAT_ERR_OPTION, "%s cannot be sent one by one; use a data set",
                          class->many);
     LEAT_TRY(class->open_samples(feed, samples, err));

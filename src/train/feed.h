@@ -42,7 +42,8 @@ typedef struct leat_feed_class {
     /* Set the members of *feed, all 0 but the class, that leat_feed says. LEAT_ERR_INPUT: `path`
      * holds data of another kind, which the message names. */
     leat_code (*open)(leat_feed *feed, const char *path, leat_error *err);
-    /* The same of samples from elsewhere, which must outlive it; NULL: there is no such feed. */
+    /* The same of samples from elsewhere, which must outlive it; NULL, or no `numbers`: there is no
+     * such feed. */
     leat_code (*open_samples)(leat_feed *feed, const leat_samples *samples, leat_error *err);
     void (*close)(void *self);
     /* Fixes what the options say, once, and sets the members that leat_feed says. LEAT_ERR_OPTION,

@@ -11,6 +11,7 @@
 #include "base/mem.h"
 #include "tenant.h"
 #include "train/exchange.h"
+#include "train/image_feed.h"
 #include "train/open.h"
 #include "train_support.h"
 
@@ -253,6 +254,18 @@ static void another_weight_ends_the_step(void **state) {
     close_side(&of);
 }
 
+/* Who has samples of units must know which. */
+static void samples_without_numbers_are_refused(void **state) {
+    const leat_samples samples = train_samples(4);
+    leat_feed_class class = leat_image_feed;
+    leat_feed feed;
+    (void)state;
+    class.numbers = NULL;
+    assert_fails(leat_feed_open_samples(&feed, &class, &samples, err), LEAT_ERR_OPTION,
+                 "images cannot be sent one by one; use a data set");
+    leat_feed_close(&feed);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(it_learns_with_the_same_bits),
@@ -261,6 +274,7 @@ int main(void) {
         cmocka_unit_test(apart_is_alone),
         cmocka_unit_test(every_micro_batch_is_folded_once),
         cmocka_unit_test(another_weight_ends_the_step),
+        cmocka_unit_test(samples_without_numbers_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, train_teardown);
 }
