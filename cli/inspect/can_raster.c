@@ -327,12 +327,12 @@ void leat_can_report_capture(leat_page *page, const leat_can_report *report) {
     leat_html_text(out, raster->capture.split);
     leat_textbuf_printf(
         out,
-        ": the capture of the %s above. Its windows are in %d columns of equally many places for "
+        ": the capture of the %s above. Its windows are in %d columns, each for the same number of "
         "windows%s. The strip is as in the table of captures.</p>\n<div class=\"figures\">\n",
         report->summary->window[LEAT_CAN_LABEL_ATTACK].split >= 0 ? "window with an attack"
                                                                   : "window",
         raster->column_count,
-        raster->scaled < 0 ? "" : ", each as wide as the time that its frames take");
+        raster->scaled < 0 ? "" : " and as wide as the time that its frames take");
     if (raster->read_windows == 0)
         leat_figure_empty(page, "Identifiers over time", "no graph was read");
     else draw_identifiers(page, raster, &facts);

@@ -194,7 +194,7 @@ static void say_sent(leat_page *page, const drawing *of) {
     if (drawn) leat_figure_item(page, "bar bad", words[of->sent], NULL);
     if (!drawn) leat_figure_say(page, "no identifier is known to have labelled frames;");
     else if (of->unplaced > 0)
-        leat_figure_say(page, "which of the others are labelled, the cache does not keep;");
+        leat_figure_say(page, "the cache does not record which others are labelled;");
 }
 
 /* The scales, and what is not drawn. */
@@ -285,15 +285,20 @@ static void draw_window(leat_page *page, const leat_can_report *report, leat_can
     if (code != LEAT_OK && page->err.code == LEAT_OK) page->err = err;
 }
 
-/* How to print the windows that are drawn. */
+/* How to print the windows that are drawn, in words of a shell. */
 static void put_commands(leat_textbuf *out, const leat_can_report *report) {
+    char path[LEAT_MESSAGE_BYTES], split[LEAT_MESSAGE_BYTES];
+    if (!leat_shell_word(path, sizeof path, report->name)) snprintf(path, sizeof path, "CACHE");
     for (int label = 0; label < LEAT_CAN_LABELS; label++) {
         const leat_can_summary_window *window = &report->summary->window[label];
         if (window->split < 0) continue;
         leat_textbuf_put(out, "<code class=\"item\">leat cat ");
-        leat_html_text(out, report->name);
+        leat_html_text(out, path);
         leat_textbuf_put(out, " --split ");
-        leat_html_text(out, report->summary->splits[window->split].facts.name);
+        if (!leat_shell_word(split, sizeof split,
+                             report->summary->splits[window->split].facts.name))
+            snprintf(split, sizeof split, "SPLIT");
+        leat_html_text(out, split);
         leat_textbuf_printf(out, " --graph %lld --format words</code>\n",
                             (long long)window->facts.graph);
     }
