@@ -236,6 +236,23 @@ class Remedies(unittest.TestCase):
         with self.assertRaises(subprocess.CalledProcessError):  # units are not guessed
             self.run_line(re.search(r": (jq .*)$", self.ingest(bad, status=1))[1])
 
+    def test_lists_of_rtts_in_parquet(self):
+        for number, (kind, column) in enumerate((("double", "rtt"), ("float", "round trip"),
+                                                 ("int32", "rtt"))):
+            name = NAMES[number] + ".parquet"
+            kind = pyarrow.list_(pyarrow.type_for_alias(kind))
+            rtts = pyarrow.array([[5, 6], [], [7, None], None], kind)
+            pyarrow.parquet.write_table(pyarrow.table({
+                "event_time": range(T0, T0 + 4), "src_addr": ["192.0.2.1"] * 4,
+                "dst_addr": ["198.51.100.1"] * 4, column: rtts}), self.at(name))
+            mapped = ("--column", "rtt=" + column, "--train-ratio", "1")
+            said = self.ingest(name, *mapped, status=1)
+            self.run_line(re.search(r"a row for each of its numbers, .*?: (duckdb .*\")", said)[1])
+            self.ingest("converted.parquet", *mapped)
+            done = leat("cat", "--format", "ndjson", "data", cwd=self.folder, status=0)
+            found = [json.loads(row)["rtt"] for row in done.stdout.splitlines()]
+            self.assertEqual(sorted(found), [-1, -1, -1, 5, 6, 7])
+
     def test_encrypted_columns(self):
         """Of columns that leat does not read, by the rows of the others."""
         columns = pyarrow.table({

@@ -64,6 +64,14 @@ static bool is_integer(const char *type) {
            strpbrk(type, "[(") == NULL;
 }
 
+/* "DOUBLE[]": a list of numbers. */
+static bool is_list(const char *type) {
+    const char *bracket = strchr(type, '[');
+    if (bracket == NULL || strcmp(bracket, "[]") != 0) return false;
+    return strcmp(type, "DOUBLE[]") == 0 || strcmp(type, "FLOAT[]") == 0 ||
+           (strstr(type, "INT") != NULL && strncmp(type, "INTERVAL", 8) != 0);
+}
+
 /* What was meant by dates in words, by decimals and by whole milliseconds is clear,
  * by other types it is not: then false. Times with an offset are TIMESTAMPTZ: TIMESTAMP drops it.
  */
@@ -90,6 +98,10 @@ static bool change_of(const leat_parquet_column *column, change *change) {
     } else if (column->number == LEAT_COLUMN_RTT && (decimal || is_integer(type))) {
         change->after = "::DOUBLE";
         change->unit = " if it is milliseconds";
+    } else if (column->number == LEAT_COLUMN_RTT && is_list(type)) {
+        change->before = "unnest(coalesce(nullif(";
+        change->after = ", []), [NULL]))::DOUBLE"; /* an empty list is a lost ping */
+        change->unit = " to a row for each of its numbers, if they are milliseconds";
     } else if (column->number == LEAT_COLUMN_VERSION && (text || decimal)) {
         change->after = "::INTEGER";
     }
