@@ -112,6 +112,8 @@ class Rejects(folder.Folder):
         self.assertIn('x.csv" has no header: its first line is a record, "1600000000, 192.0.2.1',
                       said)
         self.assertIn("add a line with the names of the columns, such as event_time,src_addr", said)
+        tabs = self.ingest("1600000000\t192.0.2.1\t192.0.2.2\t5\n")[2]
+        self.assertIn("such as event_time, src_addr, dst_addr and rtt with tabs between", tabs)
         self.assertIn('has no column "rtt"; its columns are: event_time, src_addr, dst_addr, delay',
                       self.ingest(self.lines(1, header=HEADER.replace("rtt", "delay")))[2])
 

@@ -47,7 +47,7 @@ static void list_name(char *list, size_t size, const leat_text *field) {
 
 /* Why a header lacks columns, if it is not separated by commas, or not a header. */
 static leat_code refuse_header(const char *path, const char *list, const leat_text *only,
-                               bool has_address, leat_error *err) {
+                               bool has_address, bool tabs, leat_error *err) {
     static const char separators[] = ";|";
     for (int i = 0; only != NULL && separators[i] != 0; i++) {
         if (memchr(only->data, separators[i], (size_t)only->size_bytes) == NULL) continue;
@@ -60,8 +60,10 @@ static leat_code refuse_header(const char *path, const char *list, const leat_te
         return leat_fail(
             err, LEAT_ERR_INPUT,
             "\"%s\" has no header: its first line is a record, \"%s\"; add a line with "
-            "the names of the columns, such as event_time,src_addr,dst_addr,rtt",
-            path, list);
+            "the names of the columns, such as %s",
+            path, list,
+            tabs ? "event_time, src_addr, dst_addr and rtt with tabs between them"
+                 : "event_time,src_addr,dst_addr,rtt");
     return LEAT_OK;
 }
 
@@ -219,8 +221,8 @@ leat_code leat_csv_read_header(leat_line *line, const char *path,
     map->has_version = seen[LEAT_COLUMN_VERSION];
     for (int k = 0; k < count; k++) {
         if (seen[k] || k == LEAT_COLUMN_VERSION) continue;
-        LEAT_TRY(
-            refuse_header(path, list, map->field_count == 1 ? &field : NULL, has_address, err));
+        LEAT_TRY(refuse_header(path, list, map->field_count == 1 ? &field : NULL, has_address,
+                               separator == '\t', err));
         return leat_source_missing(path, names, count, seen, list, err);
     }
     return LEAT_OK;
