@@ -23,7 +23,7 @@
 #define LEAT_CAN_COMPLETE_NAME LEAT_COMPLETE_NAME
 
 /* What to do about a damaged cache, at the end of a message. */
-#define LEAT_CAN_REBUILD "repeat the `leat ingest can` command with --replace"
+#define LEAT_CAN_REBUILD "repeat the `leat ingest can` command of this cache with --replace"
 
 /* The names of a cache's own files, as a list for base/workdir.h, with `prefix` before each. */
 #define LEAT_CAN_CACHE_NAMES(prefix)                                                               \

@@ -536,9 +536,9 @@ static void damage(void **state) {
         bool complete = strcmp(file_names[i], LEAT_CAN_COMPLETE_NAME) == 0;
         assert_fails(leat_can_meta_load(&again, ar_dir(), true, err),
                      complete ? LEAT_ERR_NOT_FOUND : LEAT_ERR_CORRUPT,
-                     complete
-                         ? "is missing"
-                         : "\" is missing; repeat the `leat ingest can` command with --replace");
+                     complete ? "is missing"
+                              : "\" is missing; repeat the `leat ingest can` command of this cache "
+                                "with --replace");
         ar_save(path, image.data, image.size_bytes);
         free(image.data);
     }

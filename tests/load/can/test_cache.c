@@ -441,9 +441,9 @@ static void truncated(void **state) {
         assert_int_equal(unlink(path), 0);
         leat_can_reader *reader = NULL;
         leat_can_cache *cache = graphs_open(dir);
-        assert_fails(leat_can_reader_create(&reader, cache, "train", LEAT_SCALE_NONE, err),
-                     LEAT_ERR_CORRUPT,
-                     "is missing; repeat the `leat ingest can` command with --replace");
+        assert_fails(
+            leat_can_reader_create(&reader, cache, "train", LEAT_SCALE_NONE, err), LEAT_ERR_CORRUPT,
+            "is missing; repeat the `leat ingest can` command of this cache with --replace");
         leat_can_cache_close(cache);
         must(make_can_cache(dir, &options, NULL), NULL);
     }
