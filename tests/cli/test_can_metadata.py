@@ -232,7 +232,7 @@ class Logs(Metadata):
         self.write({"beyond": self.attack(injection_interval=[5, 6.6]),
                     "none": self.attack(injection_id="0xd1"), "falls": self.attack()})
         warning, = self.take()["warnings"]
-        self.assertIn('"attacks/none.log": no frame is as its injection_interval', warning)
+        self.assertIn('"attacks/none.log": no frame matches its injection_interval', warning)
         self.assertIn('"attacks/beyond.log": its injection_interval in capture_metadata.json ends '
                       'after its last frame; seconds count from the first frame up to 10^9',
                       warning)

@@ -125,8 +125,8 @@ leat_code leat_can_report_injected(leat_can_job *job, char *warning, size_t warn
     text to = {splits, warning, warning_bytes};
     add_names(&to);
     add_files(&to, unmarked,
-              "no frame is as its injection_interval, injection_id and injection_data_str "
-              "in " LEAT_CAN_METADATA_FILE " say, so all are benign");
+              "no frame matches its injection_interval, injection_id and injection_data_str "
+              "in " LEAT_CAN_METADATA_FILE ", so all are benign");
     add_files(&to, beyond,
               "its injection_interval in " LEAT_CAN_METADATA_FILE
               " ends after its last frame; seconds count from the first frame up to 10^9, and "
