@@ -290,7 +290,7 @@ static void tell_access(leat_check *self) {
     }
     snprintf(todo, sizeof todo,
              "let its owner run: REVOKE CONNECT, TEMPORARY ON DATABASE %s FROM PUBLIC; then, for "
-             "each login that shall work: GRANT CONNECT ON DATABASE %s TO LOGIN;",
+             "each login that is to work: GRANT CONNECT ON DATABASE %s TO LOGIN;",
              self->database, self->database);
     leat_check_tell(self, LEAT_CROWD_NOTE, todo,
                     "access: every login of this server may connect to the database, so it can "

@@ -25,7 +25,7 @@ static const char schema_owner[] = {
 /* The schema is created again; %s is the folder of a run, as a shell writes it. */
 static const char replacement[] =
     "nothing is lost if its owner runs: DROP SCHEMA leat CASCADE; and each of its runs is then "
-    "continued from its folder: leat coordinate %s --resume";
+    "continued from its folder, with its options: leat coordinate %s --resume --db URL --data DIR";
 /* The version is newer, or one that nobody knows. */
 static const char another[] = "use the version of leat that created it, or another database";
 

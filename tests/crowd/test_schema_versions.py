@@ -94,7 +94,8 @@ class Versions(Runs):
                                        "leat.run r"), sorted(os.listdir(self.folder))),
                              (before, there))
             self.assertIn(is_ + "nothing is lost if ", coordinator.said)
-            drop, line = re.search(r"owner runs: (.*); and .* folder: leat (.*)\n",
+            drop, line = re.search(r"owner runs: (.*); and .* options: leat (.*) --db URL "
+                                   r"--data DIR\n",
                                    coordinator.said).groups()
             self.server.sql(drop, database=self.database)
             ledger = self.finish(*shlex.split(line))
