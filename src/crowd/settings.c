@@ -102,7 +102,7 @@ static void find_remedy(const leat_coordinator *self, int64_t version,
         snprintf(database, sizeof database, "RUN/" LEAT_LOCAL_NAME);
     snprintf(words, LEAT_STORE_REMEDY_BYTES,
              "nothing is lost if you run: rm -r %s; and then continue: leat coordinate %s --db "
-             "local --resume",
+             "local --resume --data DIR",
              database, run);
 }
 

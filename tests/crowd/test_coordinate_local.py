@@ -181,7 +181,7 @@ class Local(folder.Folder):
                                  r"(.*); and then continue: leat (.*)\n", refused.said).groups()
         subprocess.run(remove, shell=True, check=True)
         words = shlex.split(line)
-        self.assertEqual(words, ["coordinate", run, "--db", "local", "--resume"])
+        self.assertEqual(words, ["coordinate", run, "--db", "local", "--resume", "--data", "DIR"])
         self.finish(self.start(run, "--resume"))
 
     def test_refused_before_anything_is_written(self):
