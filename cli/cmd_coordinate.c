@@ -43,9 +43,8 @@ static int coordinate(leat_cli *cli, const char *run, leat_coordinate_options *o
                                      options, &result, &err);
     leat_cli_progress_end(cli);
     if (result.train.note[0] != 0) leat_cli_note(cli, "%s", result.train.note);
+    leat_train_view_end(&view, code);
     if (code != LEAT_OK) return leat_train_fail(cli, &err);
-    if (leat_train_report(run, &err) != LEAT_OK)
-        leat_cli_note(cli, "the report could not be written: %s", err.message);
     const coordinate_source source = {run, &result};
     return show(cli, &source);
 }

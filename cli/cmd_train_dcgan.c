@@ -77,9 +77,8 @@ static int train(leat_cli *cli, const char *data, const char *run, leat_train_op
     leat_code code = leat_train("dcgan", data, run, options, &result, &err);
     leat_cli_progress_end(cli);
     if (result.note[0] != 0) leat_cli_note(cli, "%s", result.note);
+    leat_train_view_end(&view, code);
     if (code != LEAT_OK) return leat_train_fail(cli, &err);
-    if (leat_train_report(run, &err) != LEAT_OK)
-        leat_cli_note(cli, "the report could not be written: %s", err.message);
     const json_source source = {run, &result};
     if (leat_cli_flag(cli, "json")) return leat_out_object(cli, json_result, &source);
     leat_train_write_result(cli, run, &result);

@@ -45,6 +45,8 @@ typedef struct leat_train_view {
 /* As leat_train_options.progress and .stepped; user is a leat_train_view. */
 bool leat_train_view_progress(void *user, const leat_progress *progress);
 void leat_train_view_stepped(void *user, const leat_train_step *step);
+/* After the run, or what was done of it before it was stopped: the report has its last step. */
+void leat_train_view_end(leat_train_view *view, leat_code code);
 
 /* A model, and memory for the options of a run of it: what the command line is read into. */
 typedef struct leat_train_wanted {

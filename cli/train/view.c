@@ -68,6 +68,14 @@ void leat_train_view_stepped(void *user, const leat_train_step *step) {
     view->report_ns = view->reported_ns - now_ns;
 }
 
+void leat_train_view_end(leat_train_view *view, leat_code code) {
+    leat_error err = {0};
+    const bool stopped = code == LEAT_ERR_CANCELLED && leat_run_is_at(view->run);
+    if (code != LEAT_OK && !stopped) return;
+    if (leat_train_report(view->run, &err) != LEAT_OK)
+        leat_cli_note(view->cli, "the report could not be written: %s", err.message);
+}
+
 /* The lines of a text, one note each. */
 static void note_lines(leat_cli *cli, char *text) {
     for (char *at = text; *at != 0;) {

@@ -263,6 +263,8 @@ class Train(Training):
             self.assertIn("--resume", err)
             with open(f"{run}/metrics.jsonl", encoding="utf-8") as file:
                 steps = [json.loads(line)["step"] for line in file]
+            with open(f"{run}/report.html", encoding="utf-8") as file:
+                self.assertRegex(file.read(), f"<span>steps</span><b>(<[^>]*>)?{steps[-1]:,}<")
             last = max(glob.glob(f"{run}/checkpoints/step-*.safetensors"))
             self.assertEqual(int(re.search(r"step-(\d+)", last)[1]), steps[-1])
             done = train(run, "--resume", "--steps", steps[-1] + 3, "--json")
