@@ -294,7 +294,7 @@ static void tell_access(leat_check *self) {
              self->database, self->database);
     leat_check_tell(self, LEAT_CROWD_NOTE, todo,
                     "access: every login of this server may connect to the database, so it can "
-                    "work on its runs, and read names and images of a data set kept there");
+                    "work on its runs, and read names and samples of a data set kept there");
 }
 
 void leat_check_schema(leat_check *self) {

@@ -83,8 +83,8 @@ static leat_code receive(step_in_work *of, const leat_store_result *result, leat
     char why[256];
     bool mismatch = false, done = false;
     leat_error said = {0};
-    leat_code code = leat_store_payload(self->pg, self->run, of->step, result->lease, self->payload,
-                                        self->sizes.payload, self->part_bytes, &said);
+    const leat_store_into into = {self->payload, self->sizes.payload, self->part_bytes};
+    leat_code code = leat_store_payload(self->pg, self->run, of->step, result->lease, &into, &said);
     if (code == LEAT_ERR_NOT_FOUND || code == LEAT_ERR_CORRUPT)
         return leat_store_refuse(self->pg, &self->hold, of->step, result, false, "", &done, err);
     if (code != LEAT_OK) return leat_error_copy(err, &said);
@@ -115,9 +115,9 @@ static leat_code read_again(step_in_work *of, const leat_store_result *result, b
     uint8_t digest[32];
     char found[65] = "";
     bool done = false;
+    const leat_store_into into = {self->payload, self->sizes.payload, self->part_bytes};
     const leat_code code =
-        leat_store_payload(self->pg, self->run, of->step, result->lease, self->payload,
-                           self->sizes.payload, self->part_bytes, &why);
+        leat_store_payload(self->pg, self->run, of->step, result->lease, &into, &why);
     if (code != LEAT_OK && code != LEAT_ERR_CORRUPT) return leat_error_copy(err, &why);
     if (code == LEAT_OK) {
         leat_payload_hash(self->payload, self->sizes.payload, digest);

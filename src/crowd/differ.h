@@ -1,4 +1,4 @@
-/* Why a worker's data set is not the run's: the images that differ, by name. */
+/* Why a worker's data set is not the run's: what differs, by name. */
 #ifndef LEAT_CROWD_DIFFER_H
 #define LEAT_CROWD_DIFFER_H
 

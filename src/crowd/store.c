@@ -99,18 +99,19 @@ leat_code leat_store_check_run(const leat_store_run *run, leat_error *err) {
         (long long)run->samples, run->data);
 }
 
-leat_code leat_store_read_parts(leat_pg *pg, const char *sql, int64_t value, uint8_t *out,
-                                int64_t size_bytes, int64_t part_bytes, leat_error *err) {
-    const int64_t parts = leat_store_parts(size_bytes, part_bytes);
+leat_code leat_store_read_parts(leat_pg *pg, const char *sql, int64_t value,
+                                const leat_store_into *into, leat_error *err) {
+    const int64_t part_bytes = into->part_bytes;
+    const int64_t parts = leat_store_parts(into->size_bytes, part_bytes);
     for (int64_t i = 0; i < parts; i++) {
         leat_pg_rows *rows = NULL;
         const leat_pg_value values[] = {LEAT_PG_I(value), LEAT_PG_I(i)};
-        const int64_t first = i * part_bytes, left = size_bytes - first;
+        const int64_t first = i * part_bytes, left = into->size_bytes - first;
         const int64_t want = left < part_bytes ? left : part_bytes;
         int64_t got = 0;
         LEAT_TRY(leat_store_call(pg, &rows, true, sql, values, 2, err));
         const uint8_t *bytes = leat_pg_row_count(rows) == 1 ? leat_pg_bytes(rows, 0, &got) : NULL;
-        if (bytes != NULL && got == want) memcpy(out + first, bytes, (size_t)got);
+        if (bytes != NULL && got == want) memcpy(into->bytes + first, bytes, (size_t)got);
         leat_pg_rows_destroy(rows);
         if (bytes == NULL)
             return leat_fail(err, LEAT_ERR_NOT_FOUND, "part %lld of %lld is not in the database",

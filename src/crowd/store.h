@@ -210,10 +210,14 @@ typedef struct leat_store_position {
 } leat_store_position;
 LEAT_MUST_CHECK leat_code leat_store_look(leat_pg *pg, int64_t run, leat_store_position *position,
                                           leat_error *err);
+/* Where bytes that are stored in parts are read to. */
+typedef struct leat_store_into {
+    uint8_t *bytes;
+    int64_t size_bytes, part_bytes;
+} leat_store_into;
 /* Reads what a slot holds. LEAT_ERR_CORRUPT: it has another size. */
 LEAT_MUST_CHECK leat_code leat_store_read(leat_pg *pg, int64_t run, leat_store_kind kind, int slot,
-                                          uint8_t *out, int64_t size_bytes, int64_t part_bytes,
-                                          leat_error *err);
+                                          const leat_store_into *into, leat_error *err);
 /* Whether a slot has weights of this size. */
 LEAT_MUST_CHECK leat_code leat_store_has_weights(leat_pg *pg, int64_t run, int slot,
                                                  int64_t size_bytes, bool *there, leat_error *err);
@@ -231,8 +235,7 @@ LEAT_MUST_CHECK leat_code leat_store_arrived(leat_pg *pg, int64_t run, leat_stor
                                              int most, int *count, leat_error *err);
 /* Reads a payload. LEAT_ERR_NOT_FOUND: parts of it are gone. */
 LEAT_MUST_CHECK leat_code leat_store_payload(leat_pg *pg, int64_t run, int64_t step, int64_t lease,
-                                             uint8_t *out, int64_t size_bytes, int64_t part_bytes,
-                                             leat_error *err);
+                                             const leat_store_into *into, leat_error *err);
 /* *done: false if the step or the result is no longer what it was. */
 LEAT_MUST_CHECK leat_code leat_store_confirm(leat_pg *pg, const leat_store_hold *hold, int64_t step,
                                              const leat_store_result *result, bool *done,

@@ -24,8 +24,7 @@ void leat_store_copy(char *out, size_t out_bytes, const char *text);
 /* Reads parts 0, 1, ... of what `sql` gives with the value and the number of a part.
  * LEAT_ERR_NOT_FOUND: one is not there; LEAT_ERR_CORRUPT: it has another size. */
 LEAT_MUST_CHECK leat_code leat_store_read_parts(leat_pg *pg, const char *sql, int64_t value,
-                                                uint8_t *out, int64_t size_bytes,
-                                                int64_t part_bytes, leat_error *err);
+                                                const leat_store_into *into, leat_error *err);
 
 /* LEAT_ERR_CORRUPT: a run as the database describes it has sizes or times that no run can have. */
 LEAT_MUST_CHECK leat_code leat_store_check_run(const leat_store_run *run, leat_error *err);

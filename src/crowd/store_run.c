@@ -219,22 +219,22 @@ leat_code leat_store_write(leat_pg *pg, const leat_store_hold *hold, leat_store_
     return LEAT_OK;
 }
 
-leat_code leat_store_read(leat_pg *pg, int64_t run, leat_store_kind kind, int slot, uint8_t *out,
-                          int64_t size_bytes, int64_t part_bytes, leat_error *err) {
+leat_code leat_store_read(leat_pg *pg, int64_t run, leat_store_kind kind, int slot,
+                          const leat_store_into *into, leat_error *err) {
     char sql[128];
     LEAT_ASSERT(slot == 0 || slot == 1);
     snprintf(sql, sizeof sql,
              "select bytes from leat.%s_%lld_%d where $1::bigint > 0 and part = $2", kinds[kind],
              (long long)run, slot);
-    return leat_store_read_parts(pg, sql, run, out, size_bytes, part_bytes, err);
+    return leat_store_read_parts(pg, sql, run, into, err);
 }
 
-leat_code leat_store_payload(leat_pg *pg, int64_t run, int64_t step, int64_t lease, uint8_t *out,
-                             int64_t size_bytes, int64_t part_bytes, leat_error *err) {
+leat_code leat_store_payload(leat_pg *pg, int64_t run, int64_t step, int64_t lease,
+                             const leat_store_into *into, leat_error *err) {
     char sql[128];
     snprintf(sql, sizeof sql, "select bytes from leat.part_%lld_%d where lease = $1 and part = $2",
              (long long)run, (int)(step % 2));
-    return leat_store_read_parts(pg, sql, lease, out, size_bytes, part_bytes, err);
+    return leat_store_read_parts(pg, sql, lease, into, err);
 }
 
 leat_code leat_store_keep_state(leat_pg *pg, const leat_store_hold *hold, int64_t step, int slot,

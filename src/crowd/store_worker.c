@@ -172,7 +172,7 @@ leat_code leat_store_samples(leat_pg *pg, int64_t run, const int64_t *indices, i
                          "the run's data set is not completely in the database");
     } else if (got != size_bytes) {
         code = leat_fail(err, LEAT_ERR_CORRUPT,
-                         "%lld images of the database have %lld bytes instead of %lld",
+                         "%lld samples of the database have %lld bytes instead of %lld",
                          (long long)count, (long long)got, (long long)size_bytes);
     } else {
         memcpy(out, bytes, (size_t)got);
@@ -182,6 +182,6 @@ leat_code leat_store_samples(leat_pg *pg, int64_t run, const int64_t *indices, i
 }
 
 leat_code leat_store_list(leat_pg *pg, const leat_store_run *run, uint8_t *out, leat_error *err) {
-    return leat_store_read_parts(pg, "select leat.fetch_list($1, $2)", run->id, out,
-                                 run->list_bytes, run->part_bytes, err);
+    const leat_store_into into = {out, run->list_bytes, run->part_bytes};
+    return leat_store_read_parts(pg, "select leat.fetch_list($1, $2)", run->id, &into, err);
 }

@@ -32,9 +32,9 @@ static leat_code open_here(leat_coordinator *self, leat_error *err) {
  * there, as in a database that was restored from a dump without it, RUN's is what is left. */
 static leat_code take_state(leat_coordinator *self, leat_error *err) {
     leat_error why = {0};
+    const leat_store_into into = {self->state, self->sizes.state, self->part_bytes};
     const leat_code code =
-        leat_store_read(self->pg, self->run, LEAT_STORE_STATE, self->at.state_slot, self->state,
-                        self->sizes.state, self->part_bytes, &why);
+        leat_store_read(self->pg, self->run, LEAT_STORE_STATE, self->at.state_slot, &into, &why);
     const bool missing = code == LEAT_ERR_NOT_FOUND || code == LEAT_ERR_CORRUPT;
     if (missing && leat_coordinator_is_new(self))
         return leat_fail(
@@ -52,6 +52,10 @@ static leat_code take_state(leat_coordinator *self, leat_error *err) {
     }
     if (code != LEAT_OK) return leat_error_copy(err, &why);
     LEAT_TRY(leat_exchange_take_state(self->exchange, self->state, self->at.state, err));
+    if (step_of(self) != self->at.state_step)
+        return leat_fail(err, LEAT_ERR_CORRUPT,
+                         "the database has a state of step %lld as that of step %lld",
+                         (long long)step_of(self), (long long)self->at.state_step);
     leat_coordinator_say(self, "continues at step %lld, which the database has",
                          (long long)step_of(self));
     self->ledger_begun = false; /* what is between was another coordinator's */

@@ -349,7 +349,7 @@ static leat_code claim(worker *self, bool ahead, leat_error *err) {
     if (lease.unit < 0 || lease.unit >= units) /* no step has none */
         return leat_fail(err, LEAT_ERR_CORRUPT,
                          "the database gives unit %lld of step %lld, which the run does not have",
-                         (long long)lease.unit, (long long)lease.step + 1);
+                         (long long)lease.unit, (long long)((uint64_t)lease.step + 1));
     LEAT_ASSERT(self->next.lease == 0);
     self->next = lease;
     self->next_renewed_ns = now_ns(self);

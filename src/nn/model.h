@@ -81,6 +81,8 @@ typedef struct leat_model_class {
     const char *const *suites;
 
     int (*passes)(const void *settings);
+    /* The option with which a step has one pass; NULL: it always has. */
+    const char *one_pass;
     /* Sizes without memory; errors as create. */
     leat_code (*sizes)(const leat_model_setup *setup, leat_model_sizes *out, leat_error *err);
     /* Allocates what units need; they allocate nothing. LEAT_ERR_OPTION names what is out of range;

@@ -30,8 +30,7 @@ static leat_code create(void **self, const leat_measuring *of, char note[LEAT_ME
                  (long long)of->feed->count);
     LEAT_TRY(LEAT_NEW(&here, 1, err));
     here->folder = of->folder;
-    const leat_code code = leat_sampling_create(&here->sampling, of->folder, of->model,
-                                                of->feed->samples, of->options, of->ticker, err);
+    const leat_code code = leat_sampling_create(&here->sampling, of, err);
     if (code == LEAT_OK) *self = here;
     else leat_free(here);
     return code;

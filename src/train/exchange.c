@@ -40,8 +40,9 @@ leat_code leat_exchange_check(const leat_model_class *class, const leat_train_op
                               leat_error *err) {
     if (leat_model_passes(class, options) == 1) return LEAT_OK;
     return leat_fail(err, LEAT_ERR_OPTION,
-                     "many machines can train with --schedule simultaneous only: alternating "
-                     "steps need the weights twice a step");
+                     "many machines can train only with one pass a step, because each needs the "
+                     "weights; use %s",
+                     class->one_pass);
 }
 
 /* What follows from the model's sizes. */

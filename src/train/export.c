@@ -44,8 +44,6 @@ typedef struct exporting {
 
 /* ---- Weights -------------------------------------------------------------------------------- */
 
-enum { ROWS_MAX = 64 };
-
 static leat_code save_network(const exporting *self, const char *prefix, const char *name,
                               char sha256[65], leat_error *err) {
     static const char *const metadata[] = {"format", "pt"};
@@ -56,10 +54,9 @@ static leat_code save_network(const exporting *self, const char *prefix, const c
     leat_model_tensor tensor;
     int count = 0;
     LEAT_TRY(leat_path_join(path, sizeof path, self->dir, name, err));
-    LEAT_TRY(LEAT_NEW(&rows, ROWS_MAX, err));
+    LEAT_TRY(LEAT_NEW(&rows, leat_model_tensor_count(self->model), err));
     for (int i = 0; leat_model_tensor_at(self->model, i, &tensor); i++) {
         if (strncmp(tensor.name, prefix, skip) != 0) continue;
-        LEAT_ASSERT(count < ROWS_MAX);
         leat_weight_row *row = &rows[count++];
         snprintf(row->name, sizeof row->name, "%s", tensor.name + skip);
         row->rank = tensor.rank;
@@ -67,7 +64,8 @@ static leat_code save_network(const exporting *self, const char *prefix, const c
         row->values = (tensor.running ? self->running : parameters) + tensor.offset;
         row->count = tensor.count;
     }
-    leat_code code = leat_weight_rows_save(path, rows, count, metadata, 1, sha256, err);
+    const leat_weight_file file = {rows, count, metadata, 1};
+    const leat_code code = leat_weight_file_save(path, &file, sha256, err);
     leat_free(rows);
     return code;
 }

@@ -13,10 +13,10 @@
 #include "train/model.h"
 #include "train/options.h"
 
-#define LEAT_IDENTITY_WORD_BYTES 96
+#define LEAT_MODEL_NAME_BYTES 16
 
 typedef struct leat_identity {
-    char model[16], model_hash[65];
+    char model[LEAT_MODEL_NAME_BYTES], model_hash[65];
     char data[65];   /* fingerprint; "": none, weights that were imported */
     int64_t samples; /* of the data */
     char kernel_class[LEAT_KERNEL_CLASS_BYTES]; /* hash of the kernels' self-test */

@@ -44,6 +44,13 @@ void leat_model_destroy(leat_model *model) {
     *model = (leat_model){0};
 }
 
+int leat_model_tensor_count(const leat_model *model) {
+    leat_model_tensor tensor;
+    int count = 0;
+    while (leat_model_tensor_at(model, count, &tensor)) count++;
+    return count;
+}
+
 static void hash_line(leat_sha256 *sha, const char *name, const int64_t *shape, int rank) {
     char line[200];
     int size = snprintf(line, sizeof line, "%s", name);

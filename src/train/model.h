@@ -38,5 +38,6 @@ static inline bool leat_model_tensor_at(const leat_model *model, int index,
                                         leat_model_tensor *out) {
     return model->class->tensor(model->self, index, out);
 }
+int leat_model_tensor_count(const leat_model *model);
 
 #endif

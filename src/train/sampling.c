@@ -101,33 +101,30 @@ int64_t leat_sampling_bytes(const leat_train_options *options) {
 
 /* ---- While training ------------------------------------------------------------------------- */
 
-static leat_code get_reference(leat_sampling *sampling, const leat_run_folder *folder,
-                               const leat_samples *samples, const leat_train_options *options,
-                               leat_ticker *ticker, leat_error *err) {
+static leat_code get_reference(leat_sampling *sampling, const leat_measuring *of, leat_error *err) {
+    const leat_samples *samples = of->feed->samples;
     char path[LEAT_PATH_BYTES];
-    LEAT_TRY(leat_run_folder_join(folder, LEAT_RUN_REFERENCE, path, err));
+    LEAT_TRY(leat_run_folder_join(of->folder, LEAT_RUN_REFERENCE, path, err));
     leat_error why = {0};
     leat_code code = leat_score_load(sampling->reference, samples->fingerprint, path, &why);
     /* runs of earlier versions have no spread; data of fewer than two images has none either */
     if (code == LEAT_OK && isnan(sampling->reference->spread) && samples->count > 1)
         code = LEAT_ERR_NOT_FOUND;
     if (code != LEAT_ERR_NOT_FOUND) return leat_error_copy(err, &why);
-    LEAT_TRY(leat_score_measure(sampling->reference, samples, options->threads, options->kernels,
-                                ticker, err));
+    LEAT_TRY(leat_score_measure(sampling->reference, samples, of->options->threads,
+                                of->options->kernels, of->ticker, err));
     return leat_score_save(sampling->reference, samples->fingerprint, path, err);
 }
 
-leat_code leat_sampling_create(leat_sampling *sampling, const leat_run_folder *folder,
-                               const leat_model *model, const leat_samples *samples,
-                               const leat_train_options *options, leat_ticker *ticker,
-                               leat_error *err) {
-    *sampling = (leat_sampling){.model = model, .seed = options->seed};
+leat_code leat_sampling_create(leat_sampling *sampling, const leat_measuring *of, leat_error *err) {
+    const leat_train_options *options = of->options;
+    *sampling = (leat_sampling){.model = of->model, .seed = options->seed};
     leat_code code = LEAT_NEW(&sampling->reference, 1, err);
     if (code == LEAT_OK)
-        code = LEAT_NEW(&sampling->statistics, leat_generate_statistics_count(model), err);
+        code = LEAT_NEW(&sampling->statistics, leat_generate_statistics_count(of->model), err);
     if (code == LEAT_OK)
         code = leat_features_create(&sampling->features, options->threads, options->kernels, err);
-    if (code == LEAT_OK) code = get_reference(sampling, folder, samples, options, ticker, err);
+    if (code == LEAT_OK) code = get_reference(sampling, of, err);
     if (code == LEAT_OK)
         code = leat_score_distance(&sampling->reference->half[0], &sampling->reference->half[1],
                                    &sampling->halves, err);
@@ -198,8 +195,9 @@ leat_code leat_sampling_take(leat_sampling *sampling, const leat_run_folder *fol
                              const float *parameters, leat_train_step *of, leat_error *err) {
     uint8_t *images = NULL;
     LEAT_TRY(leat_generate_statistics(sampling->model, parameters, sampling->statistics, err));
-    LEAT_TRY(leat_score_generator(sampling->model, parameters, sampling->statistics,
-                                  sampling->features, sampling->reference,
+    const leat_generate_from made = {
+        .model = sampling->model, .parameters = parameters, .statistics = sampling->statistics};
+    LEAT_TRY(leat_score_generator(&made, sampling->features, sampling->reference,
                                   &of->measured[LEAT_MEASURE_SCORE], err));
     LEAT_TRY(LEAT_NEW(&images, LEAT_GRID_IMAGES * LEAT_IMAGE_VALUES, err));
     leat_code code = take_grid(sampling, folder, parameters, images, of, err);

@@ -9,6 +9,7 @@
 #include "train/folder.h"
 #include "train/generate.h"
 #include "train/score.h"
+#include "train/task.h"
 
 /* In RUN/samples, of a step. */
 #define LEAT_GRID_NAME "step-%09lld.png"
@@ -33,11 +34,8 @@ typedef struct leat_sampling {
 int64_t leat_sampling_bytes(const leat_train_options *options);
 
 /* Reads the measurements of the data from the run folder, or makes and saves them. */
-LEAT_MUST_CHECK leat_code leat_sampling_create(leat_sampling *sampling,
-                                               const leat_run_folder *folder,
-                                               const leat_model *model, const leat_samples *samples,
-                                               const leat_train_options *options,
-                                               leat_ticker *ticker, leat_error *err);
+LEAT_MUST_CHECK leat_code leat_sampling_create(leat_sampling *sampling, const leat_measuring *of,
+                                               leat_error *err);
 void leat_sampling_free(leat_sampling *sampling);
 
 /* The step of a name in RUN/samples; -1: it is another file. */

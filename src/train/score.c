@@ -330,8 +330,7 @@ static leat_code score_some(void *context, const float *images, int64_t count, l
     return LEAT_OK;
 }
 
-leat_code leat_score_generator(const leat_model *model, const float *parameters,
-                               const float *statistics, leat_features *features,
+leat_code leat_score_generator(const leat_generate_from *of, leat_features *features,
                                const leat_score_reference *reference, double *score,
                                leat_error *err) {
     leat_score_sums all = reference->half[0];
@@ -339,9 +338,9 @@ leat_code leat_score_generator(const leat_model *model, const float *parameters,
     *score = NAN;
     LEAT_TRY(LEAT_NEW(&self, 1, err));
     self->features = features;
-    const leat_generate_from from = {.model = model,
-                                     .parameters = parameters,
-                                     .statistics = statistics,
+    const leat_generate_from from = {.model = of->model,
+                                     .parameters = of->parameters,
+                                     .statistics = of->statistics,
                                      .first = SCORE_FIRST,
                                      .count = LEAT_SAMPLE_VECTORS};
     leat_code code = leat_generate(&from, score_some, self, err);

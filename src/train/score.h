@@ -13,7 +13,7 @@
 
 #include "base/ticker.h"
 #include "train/feed.h"
-#include "train/model.h"
+#include "train/generate.h"
 
 enum {
     LEAT_SCORE_N = LEAT_IMAGE_FEATURES,
@@ -51,9 +51,10 @@ LEAT_MUST_CHECK leat_code leat_score_save(const leat_score_reference *reference,
 LEAT_MUST_CHECK leat_code leat_score_load(leat_score_reference *reference, const char *fingerprint,
                                           const char *path, leat_error *err);
 
-/* The score of a generator: LEAT_SAMPLE_VECTORS images against all of the reference. */
-LEAT_MUST_CHECK leat_code leat_score_generator(const leat_model *model, const float *parameters,
-                                               const float *statistics, leat_features *features,
+/* The score of a generator: LEAT_SAMPLE_VECTORS images against all of the reference. `of` says what
+ * makes them; which ones they are, this does. */
+LEAT_MUST_CHECK leat_code leat_score_generator(const leat_generate_from *of,
+                                               leat_features *features,
                                                const leat_score_reference *reference, double *score,
                                                leat_error *err);
 

@@ -27,6 +27,7 @@ static void check_row(const leat_task *task) {
     const leat_setting_table *own = task->settings(), *all = leat_train_options_table();
     const bool fit = strcmp(task->model->batch, task->feed->batch) == 0;
     LEAT_ASSERT(fit && own->size_bytes <= sizeof(leat_setting_memory));
+    LEAT_ASSERT(strlen(task->model->name) < LEAT_MODEL_NAME_BYTES);
     LEAT_ASSERT(leat_value_count(task->measures) == 0 || task->measures[0].better < 0);
     for (const leat_setting *row = own->rows; row->name != NULL; row++) {
         const leat_setting *twin = leat_setting_find(all, row->name);

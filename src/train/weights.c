@@ -8,13 +8,22 @@
 #include "base/hash.h"
 #include "base/mem.h"
 
-/* Parameters, three times, and running statistics. */
-enum { ROWS_MAX = 128, PIECE_FLOATS = 1 << 16 };
+enum { PIECE_FLOATS = 1 << 16 };
 
 typedef struct rows {
-    leat_weight_row items[ROWS_MAX];
-    int count;
+    int count, most;
+    int parameters; /* of the count, the first ones; 0: nobody asks */
+    leat_weight_row items[];
 } rows;
+
+/* With room for all tensors of a model, and the parameters two more times. */
+static leat_code new_rows(rows **out, const leat_model *model, leat_error *err) {
+    const int most = 3 * leat_model_tensor_count(model);
+    const int64_t bytes = (int64_t)sizeof(rows) + most * (int64_t)sizeof(leat_weight_row);
+    LEAT_TRY(leat_alloc((void **)out, 1, bytes, err));
+    (*out)->most = most;
+    return LEAT_OK;
+}
 
 /* The parameters, or the running statistics, in this block (NULL: places are not used). */
 static void add_tensors(rows *to, const leat_model *model, bool running, const char *prefix,
@@ -22,7 +31,7 @@ static void add_tensors(rows *to, const leat_model *model, bool running, const c
     leat_model_tensor tensor;
     for (int i = 0; leat_model_tensor_at(model, i, &tensor); i++) {
         if (tensor.running != running) continue;
-        LEAT_ASSERT(to->count < ROWS_MAX);
+        LEAT_ASSERT(to->count < to->most);
         leat_weight_row *out = &to->items[to->count++];
         snprintf(out->name, sizeof out->name, "%s%s", prefix, tensor.name);
         out->rank = tensor.rank;
@@ -34,7 +43,7 @@ static void add_tensors(rows *to, const leat_model *model, bool running, const c
 
 static leat_code rows_of(rows **out, const leat_model *model, const leat_train_state *state,
                          leat_error *err) {
-    LEAT_TRY(LEAT_NEW(out, 1, err));
+    LEAT_TRY(new_rows(out, model, err));
     add_tensors(*out, model, false, "", state->parameters);
     add_tensors(*out, model, true, "", state->running);
     add_tensors(*out, model, false, "adam_m/", state->first);
@@ -67,18 +76,19 @@ static leat_code put_values(saving *self, const leat_weight_row *of, leat_error 
     return LEAT_OK;
 }
 
-static leat_code plan(const leat_weight_row *rows, int count, const char *const *metadata,
-                      int metadata_count, leat_buf *header, int64_t *file_bytes, leat_error *err) {
+static leat_code plan(const leat_weight_file *of, leat_buf *header, int64_t *file_bytes,
+                      leat_error *err) {
     leat_tensor *tensors = NULL;
-    LEAT_TRY(LEAT_NEW(&tensors, count, err));
-    for (int i = 0; i < count; i++) {
-        memcpy(tensors[i].name, rows[i].name, sizeof tensors[i].name);
+    LEAT_TRY(LEAT_NEW(&tensors, of->count, err));
+    for (int i = 0; i < of->count; i++) {
+        const leat_weight_row *row = &of->rows[i];
+        memcpy(tensors[i].name, row->name, sizeof tensors[i].name);
         tensors[i].dtype = LEAT_DTYPE_F32;
-        tensors[i].rank = rows[i].rank;
-        memcpy(tensors[i].shape, rows[i].shape, sizeof rows[i].shape);
+        tensors[i].rank = row->rank;
+        memcpy(tensors[i].shape, row->shape, sizeof row->shape);
     }
-    leat_code code =
-        leat_safetensors_plan(tensors, count, metadata, metadata_count, header, file_bytes, err);
+    leat_code code = leat_safetensors_plan(tensors, of->count, of->metadata, of->metadata_count,
+                                           header, file_bytes, err);
     leat_free(tensors);
     return code;
 }
@@ -89,35 +99,37 @@ leat_code leat_weights_bytes(const leat_model *model, int64_t *bytes, leat_error
     rows *of = NULL;
     *bytes = 0;
     leat_code code = rows_of(&of, model, &state, err);
-    if (code == LEAT_OK) code = plan(of->items, of->count, NULL, 0, &header, bytes, err);
+    if (code == LEAT_OK) {
+        const leat_weight_file file = {.rows = of->items, .count = of->count};
+        code = plan(&file, &header, bytes, err);
+    }
     leat_buf_free(&header);
     leat_free(of);
     return code;
 }
 
-static leat_code save(saving *self, const char *path, const leat_weight_row *rows, int count,
-                      const char *const *metadata, int metadata_count, leat_error *err) {
+static leat_code save(saving *self, const char *path, const leat_weight_file *of, leat_error *err) {
     leat_buf header = {0};
     int64_t file_bytes = 0;
     LEAT_TRY(LEAT_NEW(&self->piece, PIECE_FLOATS * 4, err));
-    leat_code code = plan(rows, count, metadata, metadata_count, &header, &file_bytes, err);
+    leat_code code = plan(of, &header, &file_bytes, err);
     if (code == LEAT_OK) code = leat_file_open_draft(&self->file, path, err);
     if (code == LEAT_OK) code = put(self, header.data, header.size, err);
     leat_buf_free(&header);
-    for (int i = 0; i < count && code == LEAT_OK; i++) code = put_values(self, &rows[i], err);
+    for (int i = 0; i < of->count && code == LEAT_OK; i++)
+        code = put_values(self, &of->rows[i], err);
     if (code != LEAT_OK) return code;
     LEAT_ASSERT(self->at == file_bytes); /* each tensor is where the header says */
     return leat_file_publish(self->file, true, err);
 }
 
-leat_code leat_weight_rows_save(const char *path, const leat_weight_row *rows, int count,
-                                const char *const *metadata, int metadata_count, char sha256[65],
+leat_code leat_weight_file_save(const char *path, const leat_weight_file *of, char sha256[65],
                                 leat_error *err) {
     saving self = {0};
     uint8_t digest[32];
     sha256[0] = 0;
     leat_sha256_init(&self.sha);
-    leat_code code = save(&self, path, rows, count, metadata, metadata_count, err);
+    leat_code code = save(&self, path, of, err);
     leat_file_close(self.file);
     leat_free(self.piece);
     if (code != LEAT_OK) return code;
@@ -134,7 +146,8 @@ leat_code leat_weights_save(const char *path, const leat_model *model,
     snprintf(step, sizeof step, "%lld", (long long)state->step);
     const char *const metadata[] = {"format", "pt", "leat", "checkpoint", "step", step};
     LEAT_TRY(rows_of(&of, model, state, err));
-    leat_code code = leat_weight_rows_save(path, of->items, of->count, metadata, 3, sha256, err);
+    const leat_weight_file file = {of->items, of->count, metadata, 3};
+    const leat_code code = leat_weight_file_save(path, &file, sha256, err);
     leat_free(of);
     return code;
 }
@@ -265,11 +278,11 @@ static leat_code read_row(const leat_safetensors *tensors, leat_file *file, cons
 }
 
 static leat_code read_rows(const leat_safetensors *tensors, leat_file *file, const char *prefix,
-                           const rows *of, int parameters, int *found, leat_error *err) {
+                           const rows *of, int *found, leat_error *err) {
     for (int i = 0; i < of->count; i++) {
         bool here = false;
         LEAT_TRY(read_row(tensors, file, prefix, &of->items[i], &here, err));
-        *found += here && i < parameters;
+        *found += here && i < of->parameters;
     }
     return LEAT_OK;
 }
@@ -279,16 +292,15 @@ leat_code leat_weights_read(const char *path, const char *prefix, const leat_mod
     leat_safetensors *tensors = NULL;
     leat_file *file = NULL;
     rows *of = NULL;
-    int parameters = 0;
     *found = 0;
     LEAT_TRY(leat_safetensors_read(&tensors, path, err));
     leat_code code = leat_file_open(&file, path, LEAT_FILE_READ, err);
-    if (code == LEAT_OK) code = LEAT_NEW(&of, 1, err);
+    if (code == LEAT_OK) code = new_rows(&of, model, err);
     if (code == LEAT_OK) {
         add_tensors(of, model, false, "", state->parameters);
-        parameters = of->count;
+        of->parameters = of->count;
         add_tensors(of, model, true, "", state->running);
-        code = read_rows(tensors, file, prefix, of, parameters, found, err);
+        code = read_rows(tensors, file, prefix, of, found, err);
     }
     leat_file_close(file);
     leat_safetensors_destroy(tensors);

@@ -17,11 +17,16 @@ typedef struct leat_weight_row {
     float *values;
     int64_t count;
 } leat_weight_row;
-/* Writes any tensors durably, complete or not at all; `metadata` are pairs of key and value. */
-LEAT_MUST_CHECK leat_code leat_weight_rows_save(const char *path, const leat_weight_row *rows,
-                                                int count, const char *const *metadata,
-                                                int metadata_count, char sha256[65],
-                                                leat_error *err);
+/* What a file holds. */
+typedef struct leat_weight_file {
+    const leat_weight_row *rows;
+    int count;
+    const char *const *metadata; /* pairs of key and value */
+    int metadata_count;          /* pairs */
+} leat_weight_file;
+/* Writes it durably, complete or not at all. */
+LEAT_MUST_CHECK leat_code leat_weight_file_save(const char *path, const leat_weight_file *of,
+                                                char sha256[65], leat_error *err);
 
 /* Bytes of a file with Adam's means. */
 LEAT_MUST_CHECK leat_code leat_weights_bytes(const leat_model *model, int64_t *bytes,

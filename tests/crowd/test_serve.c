@@ -388,7 +388,7 @@ static void what_comes_is_checked(void **state) {
         const char *body, *says;
         leat_code code;
     } cases[] = {
-        {"return '\\x00';", "1 images of the database have 1 bytes instead of 12288",
+        {"return '\\x00';", "1 samples of the database have 1 bytes instead of 12288",
          LEAT_ERR_CORRUPT},
         {"raise exception 'no more' using errcode = '22023';", "no more", LEAT_ERR_OPTION}};
     leat_coordinate_result result;

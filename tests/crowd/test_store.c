@@ -425,11 +425,13 @@ static void results_are_judged(void **state) {
     assert_string_equal(results[0].account, "ann");
     assert_string_equal(results[0].machine, M1);
     assert_string_equal(results[0].hash, of->hash);
-    must(leat_store_payload(of->owner, of->hold.run, 0, a.lease, bytes, PAYLOAD, PART, &err), &err);
+    must(leat_store_payload(of->owner, of->hold.run, 0, a.lease,
+                            &(leat_store_into){bytes, PAYLOAD, PART}, &err),
+         &err);
     assert_memory_equal(bytes, of->payload, PAYLOAD);
-    assert_int_equal(
-        leat_store_payload(of->owner, of->hold.run, 0, a.lease + 1, bytes, PAYLOAD, PART, &err),
-        LEAT_ERR_NOT_FOUND);
+    assert_int_equal(leat_store_payload(of->owner, of->hold.run, 0, a.lease + 1,
+                                        &(leat_store_into){bytes, PAYLOAD, PART}, &err),
+                     LEAT_ERR_NOT_FOUND);
     must(leat_store_refuse(of->owner, &of->hold, 0, results, true, "wrong numbers", &done, &err),
          &err);
     assert_true(done);

@@ -218,11 +218,12 @@ static void slots_in_use(void **state) {
                      LEAT_ERR_BUSY);
     assert_non_null(strstr(err.message, "in use"));
     uint8_t bytes[PAYLOAD];
-    must(leat_store_read(of->owner, of->hold.run, LEAT_STORE_STATE, 0, bytes, PAYLOAD, PART, &err),
+    must(leat_store_read(of->owner, of->hold.run, LEAT_STORE_STATE, 0,
+                         &(leat_store_into){bytes, PAYLOAD, PART}, &err),
          &err);
     assert_memory_equal(bytes, of->payload, PAYLOAD);
-    assert_int_equal(leat_store_read(of->owner, of->hold.run, LEAT_STORE_STATE, 0, bytes,
-                                     PAYLOAD - 1, PART, &err),
+    assert_int_equal(leat_store_read(of->owner, of->hold.run, LEAT_STORE_STATE, 0,
+                                     &(leat_store_into){bytes, PAYLOAD - 1, PART}, &err),
                      LEAT_ERR_CORRUPT);
 }
 
@@ -414,9 +415,9 @@ static void parts_that_are_damaged(void **state) {
                  "bytes",
                  cases[i].sqlstate);
         tell(of->owner, sql);
-        assert_int_equal(
-            leat_store_payload(of->owner, of->hold.run, 0, 1, bytes, PAYLOAD, PART, &err),
-            cases[i].code);
+        assert_int_equal(leat_store_payload(of->owner, of->hold.run, 0, 1,
+                                            &(leat_store_into){bytes, PAYLOAD, PART}, &err),
+                         cases[i].code);
     }
 }
 

@@ -152,8 +152,10 @@ static leat_code measure(const void *of, leat_error *err) {
     (void)of;
     LEAT_TRY(leat_run_folder_look(&folder, out, err));
     LEAT_TRY(leat_path_make_dir(out, err));
-    leat_code code =
-        leat_sampling_create(&sampling, &folder, &model, &samples, &options, NULL, err);
+    const leat_feed feed = {.samples = &samples};
+    const leat_measuring by = {
+        .folder = &folder, .model = &model, .feed = &feed, .options = &options};
+    leat_code code = leat_sampling_create(&sampling, &by, err);
     if (code == LEAT_OK) assert_true(sampling.halves >= 0);
     leat_sampling_free(&sampling);
     return code;

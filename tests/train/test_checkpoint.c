@@ -383,6 +383,32 @@ static void damaged_hashes_can_be_passed_over(void **state) {
     close_victim(&v);
 }
 
+enum { MANY = 300 };
+static bool many_tensors(const void *self, int index, leat_model_tensor *out) {
+    (void)self;
+    *out = (leat_model_tensor){.rank = 1, .shape = {2}, .offset = 2 * index, .count = 2};
+    snprintf(out->name, sizeof out->name, "layer.%d.weight", index);
+    return index < MANY;
+}
+
+/* As many as a model has: what is saved of it has each parameter three times. */
+static void any_number_of_tensors(void **state) {
+    const leat_model_class class = {.tensor = many_tensors};
+    const leat_model model = {.class = &class};
+    float *numbers = calloc(6 * MANY, sizeof *numbers);
+    leat_train_state of = {.parameters = numbers, .first = numbers, .second = numbers};
+    float *there = numbers + 3 * MANY;
+    leat_train_state back = {.parameters = there, .first = there, .second = there};
+    const char *path = train_path("many.safetensors");
+    char hash[65];
+    (void)state;
+    for (int i = 0; i < 2 * MANY; i++) numbers[i] = (float)i;
+    assert_ok(leat_weights_save(path, &model, &of, hash, err));
+    assert_ok(leat_weights_load(path, hash, &model, &back, err));
+    assert_memory_equal(back.parameters, numbers, 2 * MANY * sizeof *numbers);
+    free(numbers);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_state_comes_back),
@@ -400,6 +426,7 @@ int main(void) {
         cmocka_unit_test(swapped_files_are_refused),
         cmocka_unit_test(damaged_ones_can_be_passed_over),
         cmocka_unit_test(damaged_hashes_can_be_passed_over),
+        cmocka_unit_test(any_number_of_tensors),
     };
     return cmocka_run_group_tests(tests, NULL, train_teardown);
 }

@@ -156,8 +156,12 @@ static void resume_with(const char *run, const leat_samples *samples) {
     leat_sampling sampling;
     leat_run_folder folder;
     assert_ok(leat_run_folder_look(&folder, run, err));
-    assert_ok(leat_sampling_create(&sampling, &folder, leat_trainer_model(trainer), samples,
-                                   &options, NULL, err));
+    const leat_feed feed = {.samples = samples};
+    const leat_measuring of = {.folder = &folder,
+                               .model = leat_trainer_model(trainer),
+                               .feed = &feed,
+                               .options = &options};
+    assert_ok(leat_sampling_create(&sampling, &of, err));
     leat_sampling_free(&sampling);
     train_destroy(trainer);
 }

@@ -248,6 +248,7 @@ const leat_model_class leat_dcgan_class = {
     .norms = NORMS,
     .suites = suites,
     .passes = passes,
+    .one_pass = "--schedule simultaneous",
     .sizes = sizes_of,
     .create = create,
     .destroy = destroy,
