@@ -554,7 +554,7 @@ class Reports(Case):
         row = re.search(r"<tr><td>train</td>(.*?)</tr>", text, re.S).group(1)
         self.assertEqual([re.sub("<[^>]*>", "", cell) for cell in row.split("</td>")[:4]],
                          ["40", "7.50 %", "42.5 %", "50.0 %"])
-        self.assertIn('class="bar zero" x="0" y="9"', text)  # the strip of the unlabelled log
+        self.assertIn('class="bar zero" x="0.00" y="9"', text)  # the strip of the unlabelled log
 
     def test_cat(self):
         facts = [json.loads(line) for line in

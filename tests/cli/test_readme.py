@@ -24,7 +24,9 @@ class Blocks(Pages):
         self.assertEqual((ran, compared, missing), (1, 1, 3))
 
     def test_can(self):
-        self.assertEqual(self.run_page("docs/can.md"), (5, 3, 0))
+        ran, compared, missing = self.run_page("docs/can.md")  # some need packages of Python
+        self.assertEqual((ran + missing, compared), (9, 3))
+        self.assertGreaterEqual(ran, 6)
 
     def test_images(self):
         ran, compared, missing = self.run_page("docs/images.md")  # one needs safetensors

@@ -211,7 +211,7 @@ static void weights_that_are_not_there(void **state) {
 static void other_machines(void **state) {
     const struct {
         const char *sql, *says;
-    } cases[] = {{"update leat.run set data = 'other'", "its data set (fingerprint) is "},
+    } cases[] = {{"update leat.run set data = repeat('0', 64)", "its data set (fingerprint) is "},
                  {"update leat.run set model_hash = 'other'", "its model (hash) is "},
                  {"update leat.run set kernel_class = 'other'", "its kernel class is "},
                  {"update leat.run set leat_version = 'other'", "its version of leat is "},
