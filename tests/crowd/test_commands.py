@@ -342,7 +342,7 @@ class Crowd(folder.Folder):
                 (["coordinate", self.at("run"), "--db", url, "--steps", 1], 2, "--data"),
                 (["coordinate", self.at("run"), "--db", url, "--data", faces], 2, "no end"),
                 (["coordinate", self.at("run"), "--db", url, "--data", faces, "--steps", 1,
-                  "--schedule", "alternating"], 2, "alternating"),
+                  "--schedule", "alternating"], 2, "--schedule simultaneous"),
                 (["coordinate", self.at("run"), "--db", url, "--data", faces, "--steps", 1,
                   "--name", "a b"], 2, "name: "),
                 (["coordinate", self.at("run"), "--db", url, "--data", faces, "--steps", 1,
