@@ -78,8 +78,8 @@ leat_code leat_coordinator_check_serve(const leat_coordinator *self, leat_error 
     const leat_feed *feed = &self->session.feed;
     if (feed->samples != NULL && feed->class->numbers != NULL) return LEAT_OK;
     return leat_fail(err, LEAT_ERR_OPTION,
-                     "%s cannot be kept in the database; workers need a data set of their own, and "
-                     "leat coordinate no --serve-data",
+                     "--serve-data: %s cannot be kept in the database; leave the option out, and "
+                     "use leat work with --data on every machine",
                      feed->class->many);
 }
 

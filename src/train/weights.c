@@ -12,7 +12,7 @@ enum { PIECE_FLOATS = 1 << 16 };
 
 typedef struct rows {
     int count, most;
-    int parameters; /* of the count, the first ones; 0: nobody asks */
+    int parameters; /* of the count, the first ones; set if they are counted */
     leat_weight_row items[];
 } rows;
 

@@ -13,7 +13,7 @@ _Static_assert(LEAT_LANES * sizeof(float) % LEAT_FLOATS_ALIGNMENT == 0, "what is
 typedef struct leat_floats {
     float *base; /* aligned to 64 bytes, as leat_block_alloc does; NULL: they are only counted */
     int64_t used;
-    int64_t size; /* of the block, as it was counted; 0: nobody has told */
+    int64_t size; /* of the block, as it was counted; 0: unchecked */
 } leat_floats;
 
 /* What was counted gets its block, of leat_floats_bytes: from here on the places are real. */
