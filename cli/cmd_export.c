@@ -44,12 +44,14 @@ const leat_cli_command leat_cmd_export = {
     .words = "export",
     .purpose = "write a run's weights for PyTorch and Hugging Face",
     .usage = "RUN -o DIR [options]",
-    .about = "Writes a checkpoint as a folder in Hugging Face's layout: generator.safetensors and "
-             "discriminator.safetensors with the names of a PyTorch state dict, config.json, "
-             "README.md (a model card with the facts of the run, and the classes to load the "
-             "weights with) and samples.png.\n\n"
-             "The running statistics of the generator are those that leat sample computes, so "
-             "PyTorch in eval() mode generates the same images.",
+    .about =
+        "Writes a checkpoint as a folder in Hugging Face's layout: weights with the names of a "
+        "PyTorch state dict, config.json, and README.md (a model card with the facts of the "
+        "run).\n\n"
+        "Of a DCGAN, the weights are generator.safetensors and discriminator.safetensors, the "
+        "card has the classes to load them with, and samples.png shows what it generates. The "
+        "running statistics of the generator are those that leat sample computes, so PyTorch "
+        "in eval() mode generates the same images.",
     .argument = "RUN",
     .min_arguments = 1,
     .max_arguments = 1,

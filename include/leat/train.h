@@ -339,15 +339,17 @@ LEAT_API LEAT_MUST_CHECK leat_code leat_image_grid_save(const char *path, const 
 
 /* ---- To and from other programs ----------------------------------------------------------- */
 
-/* Writes a checkpoint (-1: the last) as a folder in Hugging Face's layout: generator.safetensors
- * and discriminator.safetensors with PyTorch's names, config.json, README.md (a model card with the
- * run's facts) and samples.png. They are moved there once all are complete. LEAT_ERR_EXISTS: the
- * folder has such a file and `replace` is not set; other files stay as they are.
- * LEAT_ERR_UNSUPPORTED: as leat_run_sample. */
+/* Writes a checkpoint (-1: the last) as a folder in Hugging Face's layout: files of weights with
+ * PyTorch's names, config.json, README.md (a model card with the run's facts) and what the model
+ * adds; of a DCGAN generator.safetensors, discriminator.safetensors and samples.png. They are moved
+ * there once all are complete. LEAT_ERR_EXISTS: the folder has such a file and `replace` is not
+ * set; other files stay as they are. LEAT_ERR_UNSUPPORTED: runs of this model are not exported. */
 LEAT_API LEAT_MUST_CHECK leat_code leat_run_export(const char *run, int64_t step, const char *dir,
                                                    bool replace, leat_error *err);
-/* Creates a run with one checkpoint, at step 0, from an exported folder or a safetensors file with
- * PyTorch state-dict names prefixed "G." and "D.". */
+/* Creates a run with one checkpoint, at step 0, from an exported folder, whose config.json says of
+ * which model it is, or from weights of a DCGAN: a safetensors file with PyTorch state-dict names
+ * prefixed "G." and "D.", or a folder with the two files of an export. LEAT_ERR_UNSUPPORTED:
+ * exported of a model that this version does not have, or does not import. */
 LEAT_API LEAT_MUST_CHECK leat_code leat_run_import(const char *path, const char *run,
                                                    leat_error *err);
 

@@ -5,6 +5,7 @@
 
 #include "base/mem.h"
 #include "nn/models/dcgan/model.h"
+#include "train/dcgan_export.h"
 #include "train/image_feed.h"
 #include "train/sampling.h"
 
@@ -117,4 +118,5 @@ const leat_task leat_dcgan_task = {
     .settings = leat_dcgan_settings_table,
     .order = order,
     .foreign = foreign,
+    .exports = &leat_dcgan_exports,
 };

@@ -7,8 +7,7 @@
 #include "base/file.h"
 #include "base/hash.h"
 #include "train/checkpoint.h"
-#include "train/export.h"
-#include "train/folder.h"
+#include "train/task.h"
 #include "train/weights.h"
 
 static int parameter_count(const leat_model *model) {
@@ -18,27 +17,34 @@ static int parameter_count(const leat_model *model) {
     return count;
 }
 
-static leat_code read_file(const char *path, const char *prefix, leat_trainer *trainer, int *found,
-                           leat_error *err) {
+typedef struct reading {
+    const leat_task *task;
+    leat_trainer *trainer;
+    int found; /* of the parameters */
+} reading;
+
+static leat_code read_file(reading *self, const char *path, const char *prefix, leat_error *err) {
+    const leat_export_class *class = self->task->exports;
     int here = 0;
-    LEAT_TRY(leat_weights_read(path, prefix, leat_trainer_model(trainer),
-                               leat_trainer_state(trainer), &here, err));
-    *found += here;
-    return LEAT_OK;
+    const leat_code code = leat_weights_read(path, prefix, leat_trainer_model(self->trainer),
+                                             leat_trainer_state(self->trainer), &here, err);
+    self->found += here;
+    if (code != LEAT_ERR_INPUT) return code;
+    if (class == NULL || class->misfit == NULL)
+        return leat_error_context(err, code, "initial weights");
+    return leat_error_context(err, code, "initial weights (%s)", class->misfit);
 }
 
-static leat_code read_in(const char *dir, const char *name, const char *prefix,
-                         leat_trainer *trainer, int *found, leat_error *err) {
-    char path[LEAT_PATH_BYTES];
-    leat_path_facts facts;
-    LEAT_TRY(leat_path_join(path, sizeof path, dir, name, err));
-    LEAT_TRY(leat_path_stat(path, &facts, err));
-    return facts.kind == LEAT_PATH_FILE ? read_file(path, prefix, trainer, found, err) : LEAT_OK;
+static leat_code refuse_model(const reading *self, const char *path, const char *what,
+                              const char *model, leat_error *err) {
+    return leat_fail(
+        err, LEAT_ERR_INPUT,
+        "initial weights \"%.300s\": %s of the model \"%.40s\", but this one is \"%s\"", path, what,
+        model, self->task->model->name);
 }
 
 /* The last checkpoint of a run. */
-static leat_code read_run(const leat_run_folder *folder, leat_trainer *trainer, int *found,
-                          leat_error *err) {
+static leat_code read_run(reading *self, const leat_run_folder *folder, leat_error *err) {
     char path[LEAT_PATH_BYTES], version[LEAT_RUN_VERSION_BYTES];
     leat_identity identity;
     leat_run_options options;
@@ -46,6 +52,8 @@ static leat_code read_run(const leat_run_folder *folder, leat_trainer *trainer, 
     leat_checkpoints list;
     LEAT_TRY(leat_training_load(folder, &identity, &options, &settings, version, err));
     json_decref(settings);
+    if (options.task != self->task)
+        return refuse_model(self, folder->path, "a run", identity.model, err);
     LEAT_TRY(leat_checkpoints_list(&list, folder->checkpoints, identity.run, false, err));
     const leat_checkpoint *last = leat_checkpoints_find(&list, -1);
     leat_code code = LEAT_OK;
@@ -53,21 +61,40 @@ static leat_code read_run(const leat_run_folder *folder, leat_trainer *trainer, 
         code = leat_fail(err, LEAT_ERR_INPUT, "run \"%.300s\" has no checkpoint", folder->path);
     else code = leat_checkpoint_path(folder->checkpoints, last->step, path, err);
     leat_checkpoints_free(&list);
-    return code == LEAT_OK ? read_file(path, "", trainer, found, err) : code;
+    return code == LEAT_OK ? read_file(self, path, "", err) : code;
 }
 
-static leat_code read_any(const char *path, leat_trainer *trainer, int *found, leat_error *err) {
+/* A folder that leat exported, of this model, or that has files with the same names. */
+static leat_code read_export(reading *self, const char *dir, leat_error *err) {
+    const leat_export_class *class = self->task->exports;
+    json_t *config = NULL;
+    LEAT_TRY(leat_export_load_config(dir, true, &config, err));
+    const char *model = leat_export_config_model(config);
+    leat_code code = LEAT_OK;
+    if (model != NULL && strcmp(model, self->task->model->name) != 0)
+        code = refuse_model(self, dir, "an export", model, err);
+    json_decref(config);
+    const leat_export_file *file = class != NULL ? class->files : NULL;
+    for (; code == LEAT_OK && file != NULL && file->name != NULL; file++) {
+        char path[LEAT_PATH_BYTES];
+        leat_path_facts facts;
+        LEAT_TRY(leat_path_join(path, sizeof path, dir, file->name, err));
+        LEAT_TRY(leat_path_stat(path, &facts, err));
+        if (facts.kind == LEAT_PATH_FILE) code = read_file(self, path, file->prefix, err);
+    }
+    return code;
+}
+
+static leat_code read_any(reading *self, const char *path, leat_error *err) {
     leat_path_facts facts;
     leat_run_folder folder;
     LEAT_TRY(leat_path_stat(path, &facts, err));
-    if (facts.kind == LEAT_PATH_FILE) return read_file(path, "", trainer, found, err);
+    if (facts.kind == LEAT_PATH_FILE) return read_file(self, path, "", err);
     if (facts.kind != LEAT_PATH_DIR)
         return leat_fail(err, LEAT_ERR_NOT_FOUND,
                          "\"%.300s\" is not a run, an exported folder or a safetensors file", path);
     LEAT_TRY(leat_run_folder_look(&folder, path, err));
-    if (leat_run_is_at(path)) return read_run(&folder, trainer, found, err);
-    LEAT_TRY(read_in(path, LEAT_EXPORT_G, "G.", trainer, found, err));
-    return read_in(path, LEAT_EXPORT_D, "D.", trainer, found, err);
+    return leat_run_is_at(path) ? read_run(self, &folder, err) : read_export(self, path, err);
 }
 
 static void hash_weights(leat_trainer *trainer, char sha256[65]) {
@@ -91,22 +118,25 @@ static void hash_weights(leat_trainer *trainer, char sha256[65]) {
     leat_sha256_hex(digest, sha256);
 }
 
-leat_code leat_init_load(const char *path, leat_trainer *trainer, char sha256[65],
-                         leat_error *err) {
+/* "both networks are required, named as in a checkpoint ("G.main.0.weight")" */
+static leat_code refuse_count(const reading *self, const char *path, int wanted, leat_error *err) {
+    const leat_export_class *class = self->task->exports;
+    leat_model_tensor first;
+    if (!leat_model_tensor_at(leat_trainer_model(self->trainer), 0, &first)) first.name[0] = 0;
+    return leat_fail(err, LEAT_ERR_INPUT,
+                     "initial weights \"%.300s\": contains only %d of %d parameters; %s "
+                     "are required, named as in a checkpoint (\"%s\")",
+                     path, self->found, wanted,
+                     class != NULL && class->needed != NULL ? class->needed : "all", first.name);
+}
+
+leat_code leat_init_load(const char *path, const leat_task *task, leat_trainer *trainer,
+                         char sha256[65], leat_error *err) {
     const int wanted = parameter_count(leat_trainer_model(trainer));
-    int found = 0;
+    reading self = {.task = task, .trainer = trainer};
     sha256[0] = 0;
-    leat_code code = read_any(path, trainer, &found, err);
-    if (code == LEAT_ERR_INPUT)
-        return leat_error_context(err, code,
-                                  "initial weights (their width or latent size may differ from "
-                                  "--width or --latent)");
-    LEAT_TRY(code);
-    if (found != wanted)
-        return leat_fail(err, LEAT_ERR_INPUT,
-                         "initial weights \"%.300s\": contains only %d of %d parameters; both "
-                         "networks are required, named as in a checkpoint (\"G.main.0.weight\")",
-                         path, found, wanted);
+    LEAT_TRY(read_any(&self, path, err));
+    if (self.found != wanted) return refuse_count(&self, path, wanted, err);
     hash_weights(trainer, sha256);
     return LEAT_OK;
 }

@@ -26,7 +26,8 @@ static double seconds_since(int64_t ns) { return (double)(leat_clock_ns() - ns) 
 /* Initial weights, and where they are, for config.yaml. */
 static leat_code load_init(leat_session *session, leat_error *err) {
     leat_identity *identity = &session->identity;
-    LEAT_TRY(leat_init_load(session->options->init, session->trainer, identity->init, err));
+    LEAT_TRY(leat_init_load(session->options->init, session->task, session->trainer, identity->init,
+                            err));
     return leat_path_real(session->options->init, identity->init_path, err);
 }
 
@@ -112,8 +113,7 @@ static leat_code refuse_end(const leat_session *session, int64_t step, leat_erro
 
 static leat_code check_export(const leat_session *session, leat_error *err) {
     if (session->options->export_dir == NULL) return LEAT_OK;
-    LEAT_TRY(leat_generate_check(session->task->model, session->folder.path, err));
-    return leat_export_check(session->options->export_dir, session->identity.run,
+    return leat_export_check(session->task, session->options->export_dir, session->identity.run,
                              session->options->export_replace, err);
 }
 

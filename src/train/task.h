@@ -6,6 +6,7 @@
 #define LEAT_TRAIN_TASK_H
 
 #include "base/ticker.h"
+#include "train/export.h"
 #include "train/folder.h"
 #include "train/trainer.h"
 
@@ -55,7 +56,8 @@ struct leat_task {
      * them comes after: the model's settings, then the options of every run, each in the order of
      * its table. NULL: none is named. */
     const char *const *order;
-    const leat_foreign_key *foreign; /* NULL: none is read */
+    const leat_foreign_key *foreign;  /* NULL: none is read */
+    const leat_export_class *exports; /* NULL: its runs are neither exported nor imported */
 };
 
 extern const leat_task leat_dcgan_task;

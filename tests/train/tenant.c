@@ -352,5 +352,10 @@ static const leat_setting_table *settings_table(void) {
     return &table;
 }
 
+/* No function: as exports are of a model that says no more. */
+static const leat_export_file files[] = {
+    {.name = TENANT_WEIGHTS, .prefix = "", .member = "weights"}, {.name = NULL}};
+static const leat_export_class exports = {.files = files};
+
 const leat_task tenant_task = {
-    .model = &linear_class, .feed = &rows_class, .settings = settings_table};
+    .model = &linear_class, .feed = &rows_class, .settings = settings_table, .exports = &exports};

@@ -16,6 +16,9 @@ typedef struct tenant_settings {
 
 extern const leat_task tenant_task;
 
+/* What an export of it has, beside config.json and README.md. */
+#define TENANT_WEIGHTS "linear.safetensors"
+
 /* Writes a data set of `count` rows: lines of TENANT_INPUTS numbers and what follows from them. */
 void tenant_data(const char *path, int64_t count);
 

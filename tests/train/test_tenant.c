@@ -8,15 +8,19 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/file.h"
 #include "base/mem.h"
 #include "tenant.h"
 #include "train/exchange.h"
 #include "train/image_feed.h"
 #include "train/open.h"
+#include "train/weights.h"
 #include "train_support.h"
 
-/* Instead of the list in src/train/tasks.c. */
-const leat_task *const leat_tasks[] = {&leat_dcgan_task, &tenant_task, NULL};
+/* Instead of the list in src/train/tasks.c. The last one is a model without exports (main). */
+static leat_model_class bare_class;
+static leat_task bare_task;
+const leat_task *const leat_tasks[] = {&leat_dcgan_task, &tenant_task, &bare_task, NULL};
 
 enum { ROWS = 23, STEPS = 9 };
 
@@ -131,18 +135,182 @@ static void what_does_not_fit_is_refused(void **state) {
     assert_fails(leat_run_sample(opened, &samples, pixels, NULL, NULL, err), LEAT_ERR_UNSUPPORTED,
                  "of a run of the model \"linear\"");
     leat_run_close(opened);
-    const char *dir = train_path("exported");
-    assert_fails(leat_run_export(run, -1, dir, false, err), LEAT_ERR_UNSUPPORTED,
-                 "of runs of \"dcgan\" alone");
     options = options_of(1);
-    options.export_dir = dir;
-    assert_fails(leat_train("linear", data(), train_path("new"), &options, &result, err),
-                 LEAT_ERR_UNSUPPORTED, "of runs of \"dcgan\" alone");
-    options.export_dir = NULL;
     assert_ok(leat_train_plan("linear", data(), &options, true, &bill, err));
     assert_int_equal(bill.parameters, TENANT_INPUTS + 1);
     assert_int_equal(bill.generator_parameters, 0);
     assert_true(bill.step_images == 11 && bill.images_per_second > 0);
+}
+
+/* ---- exported, and back --------------------------------------------------------------------- */
+
+/* The parameters and running statistics of a run's last checkpoint. */
+static void weights_of(const char *path, float out[TENANT_INPUTS + 2]) {
+    leat_trainer *trainer = NULL;
+    leat_run *run = NULL;
+    assert_ok(leat_run_open(&run, path, err));
+    assert_ok(leat_run_load(run, -1, 1, NULL, &trainer, NULL, err));
+    const leat_train_state *state = leat_trainer_state(trainer);
+    memcpy(out, state->parameters, (TENANT_INPUTS + 1) * sizeof *out);
+    out[TENANT_INPUTS + 1] = state->running[0];
+    leat_trainer_destroy(trainer);
+    leat_run_close(run);
+}
+
+/* "<dir>/<name>", until four more were made. */
+static const char *in(const char *dir, const char *name) {
+    static char paths[4][LEAT_PATH_BYTES];
+    static int next;
+    char *path = paths[next++ % 4];
+    snprintf(path, LEAT_PATH_BYTES, "%s/%s", dir, name);
+    return path;
+}
+
+static void put(const char *path, const char *text) {
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    fputs(text, file);
+    assert_int_equal(fclose(file), 0);
+}
+
+/* The document `name` of a folder has this text. */
+static void assert_says(const char *dir, const char *name, const char *text) {
+    int64_t size = 0;
+    char *all = train_read(in(dir, name), &size);
+    assert_non_null(all);
+    if (strstr(all, text) == NULL) fail_msg("%s has no %s:\n%s", name, text, all);
+    leat_free(all);
+}
+
+static void an_export_comes_back(void **state) {
+    const tenant_settings other = {.scale = 3, .learning_rate = 0.03125};
+    leat_train_options options = options_of(1);
+    float one[TENANT_INPUTS + 2], two[TENANT_INPUTS + 2];
+    leat_train_result result;
+    leat_run *run = NULL;
+    (void)state;
+    options.settings = &other;
+    options.export_dir = train_path("kept exported"); /* with each checkpoint */
+    const char *of = train_path("exported run"), *dir = train_path("export");
+    train(of, &options);
+    assert_ok(leat_run_export(of, -1, dir, false, err));
+    assert_true(train_has(dir, TENANT_WEIGHTS) && !train_has(dir, "samples.png"));
+    assert_says(dir, "config.json", "\"model_type\": \"linear\",\n  \"micro_batch\": 3,");
+    assert_says(dir, "config.json", "\"weights\": \"" TENANT_WEIGHTS "\"");
+    assert_says(dir, "config.json", "\"rows\": 23");
+    assert_says(dir, "README.md", "- linear\n---\n\n# linear\n\nAfter step 9 of a run of leat ");
+    assert_says(dir, "README.md", "| scale | 3 |");
+    assert_says(options.export_dir, "config.json", "\"step\": 9");
+    /* settings that the shapes do not show come from config.json */
+    const char *back = train_path("imported");
+    assert_ok(leat_run_import(dir, back, err));
+    weights_of(of, one);
+    weights_of(back, two);
+    assert_memory_equal(one, two, sizeof one);
+    assert_ok(leat_run_open(&run, back, err));
+    assert_string_equal(leat_run_setting(run, "scale"), "3");
+    assert_string_equal(leat_run_setting(run, "micro-batch"), "3");
+    leat_run_close(run);
+    /* the same weights, whatever they are in, begin the same run */
+    const char *const from[] = {of, back, dir, in(dir, TENANT_WEIGHTS)};
+    char first[65] = "", path[32];
+    options = options_of(1);
+    for (int i = 0; i < 4; i++) {
+        options.init = from[i];
+        snprintf(path, sizeof path, "from-%d", i);
+        result = train(train_path(path), &options);
+        if (i == 0) memcpy(first, result.state, sizeof first);
+        assert_string_equal(result.state, first);
+    }
+    options.init = NULL;
+    assert_string_not_equal(train(train_path("from-nothing"), &options).state, first);
+}
+
+static void what_is_not_such_an_export_is_refused(void **state) {
+    leat_train_options options = options_of(1);
+    leat_train_result result;
+    (void)state;
+    const char *of = train_path("whole run"), *dir = train_path("folder of it");
+    const char *new = train_path("never");
+    train(of, &options);
+    assert_ok(leat_run_export(of, -1, dir, false, err));
+    /* another model's */
+    leat_train_options images = train_options(1);
+    const char *const others[] = {of, dir};
+    for (int i = 0; i < 2; i++) {
+        images.init = others[i];
+        assert_fails(leat_train("dcgan", train_data(TRAIN_IMAGES), new, &images, &result, err),
+                     LEAT_ERR_INPUT, "of the model \"linear\", but this one is \"dcgan\"");
+    }
+    /* a file of another shape, and one that lacks the bias */
+    images.init = in(dir, TENANT_WEIGHTS);
+    assert_fails(leat_train("dcgan", train_data(TRAIN_IMAGES), new, &images, &result, err),
+                 LEAT_ERR_INPUT, "0 of 24 parameters; both networks are required");
+    float values[4] = {1, 2, 3, 4};
+    char hash[65];
+    leat_weight_row row = {.name = "weight", .rank = 2, .shape = {2, 2}, .values = values};
+    row.count = 4;
+    const leat_weight_file file = {.rows = &row, .count = 1};
+    assert_ok(leat_weight_file_save(in(dir, TENANT_WEIGHTS), &file, hash, err));
+    assert_fails(leat_run_import(dir, new, err), LEAT_ERR_INPUT, "initial weights: ");
+    row.shape[0] = 1;
+    row.shape[1] = row.count = 3;
+    assert_ok(leat_weight_file_save(in(dir, TENANT_WEIGHTS), &file, hash, err));
+    assert_fails(leat_run_import(dir, new, err), LEAT_ERR_INPUT,
+                 "1 of 2 parameters; all are required, named as in a checkpoint (\"weight\")");
+    /* what is not the export of this run is not replaced */
+    options.export_dir = dir;
+    assert_fails(leat_train("linear", data(), new, &options, &result, err), LEAT_ERR_EXISTS,
+                 TENANT_WEIGHTS "\" is not recognised as a file that leat wrote");
+    assert_fails(leat_run_export(of, -1, dir, false, err), LEAT_ERR_EXISTS,
+                 "has a file \"" TENANT_WEIGHTS "\"; use --replace");
+    assert_ok(leat_path_remove(in(dir, TENANT_WEIGHTS), err));
+    assert_fails(leat_run_import(dir, new, err), LEAT_ERR_INPUT, "0 of 2 parameters");
+    const char *mine = train_path("mine");
+    assert_ok(leat_path_make_dir(mine, err));
+    put(in(mine, "README.md"), "# mine\n");
+    options.export_dir = mine;
+    assert_fails(leat_train("linear", data(), new, &options, &result, err), LEAT_ERR_EXISTS,
+                 "has a file \"README.md\" and is not an export of this run");
+    assert_says(mine, "README.md", "# mine");
+    /* config.json names no model of this version, or has no such setting */
+    put(in(dir, "config.json"), "{\"model_type\": \"mlp\", \"leat_version\": \"9\"}");
+    assert_fails(leat_run_import(dir, new, err), LEAT_ERR_UNSUPPORTED,
+                 "there is no model \"mlp\"; there is dcgan, linear");
+    put(in(dir, "config.json"),
+        "{\"model_type\": \"linear\", \"leat_version\": \"9\", \"training\": {\"scale\": \"10\"}}");
+    assert_fails(leat_run_import(dir, new, err), LEAT_ERR_CORRUPT,
+                 "config.json\" is damaged: scale: ");
+    put(in(dir, "config.json"),
+        "{\"model_type\": \"linear\", \"leat_version\": \"9\", \"training\": {\"scale\": \"1\"}}");
+    assert_fails(leat_run_import(dir, new, err), LEAT_ERR_CORRUPT,
+                 "training: member \"learning-rate\" is missing");
+    assert_false(train_has(train_path(""), "never"));
+}
+
+static void a_model_without_exports_is_refused(void **state) {
+    leat_train_options options = options_of(1);
+    leat_train_result result;
+    (void)state;
+    const char *run = train_path("bare"), *dir = train_path("bare export");
+    assert_ok(leat_train("bare", data(), run, &options, &result, err));
+    assert_fails(leat_run_export(run, -1, dir, false, err), LEAT_ERR_UNSUPPORTED,
+                 "leat does not export runs of the model \"bare\"");
+    options.export_dir = dir;
+    assert_fails(leat_train("bare", data(), train_path("bare 2"), &options, &result, err),
+                 LEAT_ERR_UNSUPPORTED, "leat does not export runs of the model \"bare\"");
+    assert_ok(leat_path_make_dir(dir, err));
+    put(in(dir, "config.json"), "{\"model_type\": \"bare\", \"leat_version\": \"9\"}");
+    assert_fails(leat_run_import(dir, train_path("bare 3"), err), LEAT_ERR_UNSUPPORTED,
+                 "leat does not import the model \"bare\"");
+    /* a run of it is one to begin with, like any other */
+    options.export_dir = NULL;
+    options.init = run;
+    assert_ok(leat_train("bare", data(), train_path("bare 4"), &options, &result, err));
+    options.init = dir;
+    put(in(dir, "config.json"), "{");
+    assert_fails(leat_train("bare", data(), train_path("bare 5"), &options, &result, err),
+                 LEAT_ERR_INPUT, "0 of 2 parameters; all are required");
 }
 
 /* ---- units that weigh differently -------------------------------------------------------------
@@ -267,10 +435,17 @@ static void samples_without_numbers_are_refused(void **state) {
 }
 
 int main(void) {
+    bare_class = *tenant_task.model;
+    bare_class.name = "bare";
+    bare_task = (leat_task){
+        .model = &bare_class, .feed = tenant_task.feed, .settings = tenant_task.settings};
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(it_learns_with_the_same_bits),
         cmocka_unit_test(a_run_that_was_stopped_goes_on),
         cmocka_unit_test(what_does_not_fit_is_refused),
+        cmocka_unit_test(an_export_comes_back),
+        cmocka_unit_test(what_is_not_such_an_export_is_refused),
+        cmocka_unit_test(a_model_without_exports_is_refused),
         cmocka_unit_test(apart_is_alone),
         cmocka_unit_test(every_micro_batch_is_folded_once),
         cmocka_unit_test(another_weight_ends_the_step),
