@@ -247,7 +247,7 @@ static void put_cards(leat_textbuf *out, const run_report *report) {
 }
 
 static void put_warnings(leat_textbuf *out, const run_report *report) {
-    for (int kind = 0; kind < LEAT_TRAIN_WARNINGS; kind++) {
+    for (int kind = 0; kind < LEAT_WARNINGS_MAX; kind++) {
         char text[LEAT_WARNING_BYTES];
         if (!leat_train_warned(report->metrics->warnings, kind, text)) continue;
         leat_textbuf_put(out, "<div class=\"panel verdict bad\"><p>Warning: ");

@@ -10,19 +10,18 @@ bool leat_train_warned(const leat_train_warning *warnings, int kind,
                        char text[LEAT_WARNING_BYTES]) {
     text[0] = 0;
     if (warnings[kind].step == 0) return false;
-    leat_train_warning_text((leat_train_warning_kind)kind, &warnings[kind], text);
+    leat_train_warning_text(&warnings[kind], text);
     return true;
 }
 
 void leat_train_json_warnings(leat_json *json, const leat_train_warning *warnings) {
     leat_json_key(json, "warnings");
     leat_json_begin_array(json);
-    for (int kind = 0; kind < LEAT_TRAIN_WARNINGS; kind++) {
+    for (int kind = 0; kind < LEAT_WARNINGS_MAX; kind++) {
         char text[LEAT_WARNING_BYTES];
         if (!leat_train_warned(warnings, kind, text)) continue;
         leat_json_begin_object(json);
-        leat_json_member_string(json, "kind",
-                                leat_train_warning_name((leat_train_warning_kind)kind));
+        leat_json_member_string(json, "kind", warnings[kind].name);
         leat_json_member_int(json, "step", warnings[kind].step);
         if (warnings[kind].over > 0) leat_json_member_int(json, "over", warnings[kind].over);
         leat_json_member_string(json, "text", text);
@@ -54,7 +53,7 @@ bool leat_train_sum_at(const leat_value *names, const double *values, int k, lea
 /* ---- The result ----------------------------------------------------------------------------- */
 
 static void write_warnings(leat_cli *cli, const leat_train_result *result) {
-    for (int kind = 0; kind < LEAT_TRAIN_WARNINGS; kind++) {
+    for (int kind = 0; kind < LEAT_WARNINGS_MAX; kind++) {
         char text[LEAT_WARNING_BYTES];
         if (leat_train_warned(result->warnings, kind, text)) leat_out(cli, "warning %s\n", text);
     }

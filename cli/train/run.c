@@ -63,7 +63,7 @@ static void put_measurements(leat_cli *cli, const leat_run_metrics *metrics) {
 }
 
 static void put_warnings(leat_cli *cli, const leat_run_metrics *metrics) {
-    for (int kind = 0; kind < LEAT_TRAIN_WARNINGS; kind++) {
+    for (int kind = 0; kind < LEAT_WARNINGS_MAX; kind++) {
         char text[LEAT_WARNING_BYTES];
         if (leat_train_warned(metrics->warnings, kind, text))
             leat_out(cli, "  warning      %s\n", text);

@@ -8,7 +8,7 @@
 /* Writes RUN/report.html: curves, samples, settings; also while the run is trained. */
 LEAT_MUST_CHECK leat_code leat_train_report(const char *run, leat_error *err);
 
-/* What a run warns of: true if that kind arose, with its sentence; and a member "warnings". */
+/* What a run warns of: true if number `kind` arose, with its sentence; and a member "warnings". */
 bool leat_train_warned(const leat_train_warning *warnings, int kind, char text[LEAT_WARNING_BYTES]);
 void leat_train_json_warnings(leat_json *json, const leat_train_warning *warnings);
 

@@ -26,7 +26,7 @@ static void say_export(leat_train_view *view) {
 
 /* Once each: when it arises. */
 static void say_warnings(leat_train_view *view, const leat_train_step *step) {
-    for (int kind = 0; kind < LEAT_TRAIN_WARNINGS; kind++) {
+    for (int kind = 0; kind < LEAT_WARNINGS_MAX; kind++) {
         char text[LEAT_WARNING_BYTES];
         if (step->step > 0 && step->warnings[kind].step == step->step &&
             leat_train_warned(step->warnings, kind, text))

@@ -26,33 +26,20 @@ extern "C" {
 typedef enum leat_codec { LEAT_CODEC_F32, LEAT_CODEC_BF16, LEAT_CODEC_INT8 } leat_codec;
 
 /*
- * What the numbers of a run can warn of. A warning arises when its condition has held for some
- * numbers in a row, and is over when it has not held for as many.
- *
- * alike: the spread between samples is below LEAT_WARNING_ALIKE_SHARE of the data's at
- * LEAT_WARNING_ALIKE_MEASUREMENTS measurements, of which the last is not larger than the first and
- * not before step LEAT_WARNING_ALIKE_STEPS. won: the loss of D is below LEAT_WARNING_WON_LOSS in
- * LEAT_WARNING_WON_STEPS steps.
+ * What the numbers of a run warn of, by the list of its model: for a DCGAN "alike" and "won"
+ * (docs/dcgan.md). A warning arises when its condition has held for some numbers in a row, and is
+ * over when it has not held for as many.
  */
-typedef enum leat_train_warning_kind {
-    LEAT_WARNING_ALIKE,
-    LEAT_WARNING_WON
-} leat_train_warning_kind;
-#define LEAT_TRAIN_WARNINGS 2 /* kinds */
-#define LEAT_WARNING_ALIKE_SHARE 0.25
-#define LEAT_WARNING_ALIKE_MEASUREMENTS 3
-#define LEAT_WARNING_ALIKE_STEPS 300
-#define LEAT_WARNING_WON_LOSS 1e-3
-#define LEAT_WARNING_WON_STEPS 200
 typedef struct leat_train_warning {
-    int64_t step; /* after which it arose, the last time; 0: never */
-    int64_t over; /* after which it no longer held; 0: it never arose, or holds */
+    const char *name;       /* in JSON; NULL: after the last of the list */
+    const char *what, *why; /* of the sentence about it, before and after the step */
+    int64_t step;           /* after which it arose, the last time; 0: never */
+    int64_t over;           /* after which it no longer held; 0: it never arose, or holds */
 } leat_train_warning;
-/* "alike", "won"; and a sentence about one that arose. */
-LEAT_API const char *leat_train_warning_name(leat_train_warning_kind kind);
+#define LEAT_WARNINGS_MAX 4 /* of a model */
+/* A sentence about one that arose; returns text. */
 #define LEAT_WARNING_BYTES 256
-LEAT_API const char *leat_train_warning_text(leat_train_warning_kind kind,
-                                             const leat_train_warning *warning,
+LEAT_API const char *leat_train_warning_text(const leat_train_warning *warning,
                                              char text[LEAT_WARNING_BYTES]);
 
 #define LEAT_STEP_VALUES_MAX 16 /* of a model, in a step */
@@ -77,7 +64,7 @@ typedef struct leat_train_step {
     const leat_value *measures;
     double measured[LEAT_MEASURES_MAX];
     char state[65]; /* hash of the state, if it was computed; else "" */
-    leat_train_warning warnings[LEAT_TRAIN_WARNINGS]; /* by kind, with this step */
+    leat_train_warning warnings[LEAT_WARNINGS_MAX]; /* in the order of the list, with this step */
     int64_t memory_peak_bytes;
 } leat_train_step;
 /* The value or measurement of that name, such as "loss_g"; NaN: there is none. */
@@ -168,7 +155,7 @@ typedef struct leat_train_result {
     char note[512];                /* what the user should know; "" */
     double score, score_untrained, score_halves, deviation; /* NaN: not computed */
     double spread, spread_data;                             /* the same */
-    leat_train_warning warnings[LEAT_TRAIN_WARNINGS];       /* of the run so far, by kind */
+    leat_train_warning warnings[LEAT_WARNINGS_MAX];         /* of the run so far */
     double images_per_second;                               /* of training alone */
     int64_t memory_peak_bytes;
     double seconds;
@@ -286,7 +273,7 @@ typedef struct leat_run_metrics {
     int64_t point_count;
     leat_run_measurement *measurements;
     int64_t measurement_count;
-    leat_train_warning warnings[LEAT_TRAIN_WARNINGS]; /* by kind */
+    leat_train_warning warnings[LEAT_WARNINGS_MAX];
 } leat_run_metrics;
 /* Also while the run is trained: lines that are not complete yet are left out. */
 LEAT_API LEAT_MUST_CHECK leat_code leat_run_metrics_load(leat_run_metrics **out,

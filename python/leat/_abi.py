@@ -57,7 +57,8 @@ class Value(c.Structure):
 class TrainWarning(c.Structure):
     """leat_train_warning"""
     _fields_ = [
-        ("step", c.c_int64), ("over", c.c_int64),
+        ("name", c.c_char_p), ("what", c.c_char_p), ("why", c.c_char_p), ("step", c.c_int64),
+        ("over", c.c_int64),
     ]
 
 
@@ -99,7 +100,7 @@ class RunMetrics(c.Structure):
         ("last_step", c.c_int64), ("names", c.POINTER(Value)), ("measures", c.POINTER(Value)),
         ("points", c.POINTER(RunPoint)), ("point_count", c.c_int64),
         ("measurements", c.POINTER(RunMeasurement)), ("measurement_count", c.c_int64),
-        ("warnings", TrainWarning * 2),
+        ("warnings", TrainWarning * 4),
     ]
 
 
@@ -461,7 +462,7 @@ PROTOTYPES: dict[str, tuple[Any, tuple[Any, ...]]] = {
         _error)),
     "leat_text_save": (_code, (c.c_char_p, c.c_char_p, c.c_int64, c.c_int, c.c_bool, _error)),
     "leat_settings_set": (_code, (_handle, c.c_void_p, c.c_char_p, c.c_char_p, _error)),
-    "leat_train_warning_text": (c.c_char_p, (c.c_int, c.POINTER(TrainWarning), c.c_char * 256)),
+    "leat_train_warning_text": (c.c_char_p, (c.POINTER(TrainWarning), c.c_char * 256)),
     "leat_run_open": (_code, (c.POINTER(_handle), c.c_char_p, _error)),
     "leat_run_close": (None, (_handle,)),
     "leat_run_get_facts": (None, (_handle, c.POINTER(RunFacts))),

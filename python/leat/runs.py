@@ -190,8 +190,8 @@ class Run:
 def _sentences(warnings: c.Array[_abi.TrainWarning]) -> tuple[str, ...]:
     """Of those that arose."""
     text = (c.c_char * _abi.WARNING_BYTES)()
-    return tuple(lib.leat_train_warning_text(kind, warning, text).decode("ascii")
-                 for kind, warning in enumerate(warnings) if warning.step > 0)
+    return tuple(lib.leat_train_warning_text(warning, text).decode("ascii")
+                 for warning in warnings if warning.step > 0)
 
 
 def _names(values: Any) -> list[str]:

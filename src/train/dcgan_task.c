@@ -6,6 +6,7 @@
 #include "base/mem.h"
 #include "nn/models/dcgan/model.h"
 #include "train/dcgan_export.h"
+#include "train/dcgan_watch.h"
 #include "train/image_feed.h"
 #include "train/sampling.h"
 
@@ -114,6 +115,7 @@ const leat_task leat_dcgan_task = {
     .feed = &leat_image_feed,
     .measures = leat_sampling_measures,
     .measure = &measure,
+    .watches = leat_dcgan_watches,
     .bill = fill_bill,
     .settings = leat_dcgan_settings_table,
     .order = order,

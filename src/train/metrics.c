@@ -42,7 +42,7 @@ leat_code leat_metrics_step(leat_metrics *metrics, const leat_train_step *step, 
         leat_json_member_known(json, step->measures[i].name, step->measured[i]);
     leat_json_end_object(json);
     LEAT_TRY(append(metrics, json, err));
-    leat_watch_step(&metrics->watch, step);
+    leat_watch_step(&metrics->watching, step);
     memcpy(metrics->measured, step->measured, sizeof metrics->measured);
     return LEAT_OK;
 }
@@ -85,9 +85,9 @@ bool leat_metrics_parse(const json_t *line, leat_train_step *step) {
 }
 
 static void keep(leat_metrics *metrics, const json_t *line) {
-    leat_train_step step = {.names = metrics->names, .measures = metrics->measures};
+    leat_train_step step = leat_task_step(metrics->task);
     if (!leat_metrics_parse(line, &step)) return;
-    leat_watch_step(&metrics->watch, &step);
+    leat_watch_step(&metrics->watching, &step);
     memcpy(metrics->measured, step.measured, sizeof metrics->measured);
 }
 
@@ -137,15 +137,13 @@ static leat_code ends_line(leat_file *file, int64_t end, bool *out, leat_error *
     return LEAT_OK;
 }
 
-leat_code leat_metrics_open(leat_metrics *metrics, const leat_value *names,
-                            const leat_value *measures, const char *path, int64_t step,
-                            leat_error *err) {
+leat_code leat_metrics_open(leat_metrics *metrics, const leat_task *task, const char *path,
+                            int64_t step, leat_error *err) {
     leat_path_facts facts;
     int64_t end = 0;
     bool whole = true;
-    LEAT_ASSERT(leat_value_count(names) <= LEAT_STEP_VALUES_MAX);
-    LEAT_ASSERT(leat_value_count(measures) <= LEAT_MEASURES_MAX);
-    *metrics = (leat_metrics){.names = names, .measures = measures};
+    *metrics = (leat_metrics){.task = task,
+                              .watching = leat_watch_begin(task == NULL ? NULL : task->watches)};
     for (int i = 0; i < LEAT_MEASURES_MAX; i++) metrics->measured[i] = NAN;
     LEAT_TRY(leat_path_stat(path, &facts, err));
     if (facts.kind == LEAT_PATH_NONE)

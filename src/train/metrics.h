@@ -16,21 +16,20 @@
 
 #include "base/file.h"
 #include "base/json.h"
-#include "train/watch.h"
+#include "train/task.h"
 
 typedef struct leat_metrics {
     leat_file *file;
     int64_t size_bytes;
-    const leat_value *names, *measures; /* of the numbers in a line */
-    leat_watch watch;                   /* what the lines so far warn of */
+    const leat_task *task;              /* names the numbers of a line */
+    leat_watching watching;             /* what the lines so far warn of */
     double measured[LEAT_MEASURES_MAX]; /* in the last line of a step; NaN: not measured there */
 } leat_metrics;
 
 /* Opens the file, which is created if it is missing, and removes the lines of steps after `step`
- * and what follows them. */
-LEAT_MUST_CHECK leat_code leat_metrics_open(leat_metrics *metrics, const leat_value *names,
-                                            const leat_value *measures, const char *path,
-                                            int64_t step, leat_error *err);
+ * and what follows them. `task` NULL: the numbers of the lines do not matter. */
+LEAT_MUST_CHECK leat_code leat_metrics_open(leat_metrics *metrics, const leat_task *task,
+                                            const char *path, int64_t step, leat_error *err);
 /* Saves the lines that it would remove, and what is between and after them, as the file `to`, in
  * which nothing is if *any becomes false. `to` NULL: only looks. */
 LEAT_MUST_CHECK leat_code leat_metrics_copy_later(const char *path, int64_t step, const char *to,
@@ -48,9 +47,8 @@ LEAT_MUST_CHECK leat_code leat_metrics_epoch(leat_metrics *metrics, int64_t epoc
  */
 bool leat_metrics_parse(const json_t *line, leat_train_step *step);
 /* The steps of a file as leat_run_metrics_load gives them; there may be no file yet. */
-LEAT_MUST_CHECK leat_code leat_metrics_read(leat_run_metrics **out, const leat_value *names,
-                                            const leat_value *measures, const char *path,
-                                            int64_t most, leat_error *err);
+LEAT_MUST_CHECK leat_code leat_metrics_read(leat_run_metrics **out, const leat_task *task,
+                                            const char *path, int64_t most, leat_error *err);
 /* Before a checkpoint says that these steps were taken. */
 LEAT_MUST_CHECK leat_code leat_metrics_sync(leat_metrics *metrics, leat_error *err);
 

@@ -8,7 +8,6 @@
 #include "base/lines.h"
 #include "train/metrics.h"
 #include "train/open.h"
-#include "train/sampling.h"
 
 typedef struct curve {
     leat_run_metrics *out;
@@ -16,7 +15,8 @@ typedef struct curve {
     int64_t span;        /* steps of a point */
     int64_t in_last;     /* steps in the last point so far */
     int64_t every, seen; /* of measurements, every such one is kept */
-    leat_watch watch;
+    const leat_task *task;
+    leat_watching watching;
 } curve;
 
 static void add_to(leat_run_point *to, const leat_run_point *more, double share) {
@@ -76,9 +76,9 @@ static leat_code add_line(curve *self, const leat_line *text, leat_error *err) {
     leat_code code = leat_json_parse(text->data, text->size_bytes, "metrics", &line, &why);
     if (code == LEAT_ERR_MEMORY) return leat_error_copy(err, &why);
     if (code != LEAT_OK) return LEAT_OK; /* not one of ours, or the last one, half written */
-    leat_train_step step = {.names = self->out->names, .measures = self->out->measures};
+    leat_train_step step = leat_task_step(self->task);
     if (leat_metrics_parse(line, &step)) {
-        leat_watch_step(&self->watch, &step);
+        leat_watch_step(&self->watching, &step);
         add_step(self, &step);
         add_measurement(self, &step);
         if (step.step > self->out->last_step) self->out->last_step = step.step;
@@ -102,32 +102,35 @@ static leat_code read_all(curve *self, const char *path, leat_error *err) {
     return code;
 }
 
-static leat_code fill(leat_run_metrics *out, const char *path, int64_t most, leat_error *err) {
-    curve self = {.out = out, .most = most / 2 * 2, .span = 1, .every = 1};
+static leat_code fill(leat_run_metrics *out, const leat_task *task, const char *path, int64_t most,
+                      leat_error *err) {
+    curve self = {.out = out,
+                  .most = most / 2 * 2,
+                  .span = 1,
+                  .every = 1,
+                  .task = task,
+                  .watching = leat_watch_begin(task->watches)};
     leat_path_facts facts;
     LEAT_TRY(LEAT_NEW(&out->points, self.most, err));
     LEAT_TRY(LEAT_NEW(&out->measurements, self.most, err));
     LEAT_TRY(leat_path_stat(path, &facts, err));
     if (facts.kind != LEAT_PATH_NONE) LEAT_TRY(read_all(&self, path, err));
-    memcpy(out->warnings, self.watch.warnings, sizeof out->warnings);
+    memcpy(out->warnings, self.watching.warnings, sizeof out->warnings);
     return LEAT_OK;
 }
 
-leat_code leat_metrics_read(leat_run_metrics **out, const leat_value *names,
-                            const leat_value *measures, const char *path, int64_t most,
-                            leat_error *err) {
+leat_code leat_metrics_read(leat_run_metrics **out, const leat_task *task, const char *path,
+                            int64_t most, leat_error *err) {
     leat_run_metrics *metrics = NULL;
-    LEAT_ASSERT(leat_value_count(names) <= LEAT_STEP_VALUES_MAX);
-    LEAT_ASSERT(leat_value_count(measures) <= LEAT_MEASURES_MAX);
     *out = NULL;
     if (most < 2 || most > 1 << 24)
         return leat_fail(err, LEAT_ERR_OPTION,
                          "the number of points must be between 2 and 2^24, not %lld",
                          (long long)most);
     LEAT_TRY(LEAT_NEW(&metrics, 1, err));
-    metrics->names = names;
-    metrics->measures = measures;
-    leat_code code = fill(metrics, path, most, err);
+    metrics->names = task->model->values;
+    metrics->measures = task->measures;
+    leat_code code = fill(metrics, task, path, most, err);
     if (code != LEAT_OK) {
         leat_run_metrics_destroy(metrics);
         return code;
@@ -141,7 +144,7 @@ leat_code leat_run_metrics_load(leat_run_metrics **out, const leat_run *run, int
     char path[LEAT_PATH_BYTES];
     *out = NULL;
     LEAT_TRY(leat_run_folder_join(&run->folder, LEAT_RUN_METRICS, path, err));
-    return leat_metrics_read(out, run->task->model->values, run->task->measures, path, most, err);
+    return leat_metrics_read(out, run->task, path, most, err);
 }
 
 void leat_run_metrics_destroy(leat_run_metrics *metrics) {

@@ -139,7 +139,7 @@ static leat_code find_free(const places *of, int64_t step, char name[64], leat_r
 /* Of later steps, which are in the other folder. */
 static leat_code cut_metrics(const places *of, int64_t step, leat_error *err) {
     leat_metrics metrics;
-    LEAT_TRY(leat_metrics_open(&metrics, NULL, NULL, of->kept_metrics, step, err));
+    LEAT_TRY(leat_metrics_open(&metrics, NULL, of->kept_metrics, step, err));
     leat_code code = leat_metrics_sync(&metrics, err);
     leat_metrics_close(&metrics);
     return code;

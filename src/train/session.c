@@ -225,8 +225,7 @@ leat_code leat_session_open(leat_session *session, const char *run, leat_error *
     LEAT_TRY(begin_measuring(session, err));
     LEAT_TRY(leat_run_folder_join(&session->folder, LEAT_RUN_METRICS, path, err));
     const int64_t kept = session->saved_step < 0 ? -1 : session->saved_step;
-    return leat_metrics_open(&session->metrics, session->task->model->values,
-                             session->task->measures, path, kept, err);
+    return leat_metrics_open(&session->metrics, session->task, path, kept, err);
 }
 
 /* ---- After a step --------------------------------------------------------------------------- */
@@ -258,7 +257,7 @@ static leat_code tell(leat_session *session, leat_train_step *step, leat_error *
     if (step->step > 0) LEAT_TRY(leat_feed_position(&session->feed, step->step - 1, &before, err));
     LEAT_TRY(
         leat_metrics_step(&session->metrics, step, leat_run_learning_rate(&session->all), err));
-    memcpy(step->warnings, session->metrics.watch.warnings, sizeof step->warnings);
+    memcpy(step->warnings, session->metrics.watching.warnings, sizeof step->warnings);
     for (int64_t e = before / samples; step->step > 0; e++) {
         if ((e + 1) * samples > step->images) break;
         LEAT_TRY(
@@ -308,13 +307,10 @@ leat_code leat_session_stepped(leat_session *session, const leat_step_numbers *n
                                double seconds, leat_error *err) {
     const int64_t done = leat_trainer_state(session->trainer)->step;
     int64_t before = 0;
-    leat_train_step step = {
-        .step = done,
-        .steps = session->steps,
-        .names = session->task->model->values,
-        .measures = session->task->measures,
-        .seconds = seconds,
-    };
+    leat_train_step step = leat_task_step(session->task);
+    step.step = done;
+    step.steps = session->steps;
+    step.seconds = seconds;
     leat_step_values(numbers, step.values);
     LEAT_TRY(leat_feed_position(&session->feed, done - 1, &before, err));
     LEAT_TRY(leat_feed_position(&session->feed, done, &step.images, err));
@@ -337,9 +333,8 @@ leat_code leat_session_start(leat_session *session, leat_error *err) {
     session->saved_ns = session->epoch_ns = leat_clock_ns();
     session->result->first_step = session->result->last_step = step;
     if (session->saved_step >= 0 || session->measure == NULL) return LEAT_OK;
-    leat_train_step untrained = {.steps = session->steps,
-                                 .names = session->task->model->values,
-                                 .measures = session->task->measures};
+    leat_train_step untrained = leat_task_step(session->task);
+    untrained.steps = session->steps;
     for (int i = 0; i < LEAT_STEP_VALUES_MAX; i++) untrained.values[i] = NAN;
     LEAT_TRY(measure(session, &untrained, err));
     session->result->score_untrained = untrained.measured[0];
@@ -362,9 +357,9 @@ static void fill_result(leat_session *session) {
     leat_trainer_hash(session->trainer, result->state);
     result->score = session->score;
     result->deviation = session->deviation;
-    result->spread = leat_value_get(metrics->measures, metrics->measured, "spread");
-    result->spread_data = leat_value_get(metrics->measures, metrics->measured, "spread_data");
-    memcpy(result->warnings, metrics->watch.warnings, sizeof result->warnings);
+    result->spread = leat_value_get(session->task->measures, metrics->measured, "spread");
+    result->spread_data = leat_value_get(session->task->measures, metrics->measured, "spread_data");
+    memcpy(result->warnings, metrics->watching.warnings, sizeof result->warnings);
     if (session->measure != NULL && session->task->measure->finish != NULL)
         session->task->measure->finish(session->measure, result);
     if (result->score > result->score_untrained)

@@ -28,12 +28,19 @@ static void check_row(const leat_task *task) {
     const bool fit = strcmp(task->model->batch, task->feed->batch) == 0;
     LEAT_ASSERT(fit && own->size_bytes <= sizeof(leat_setting_memory));
     LEAT_ASSERT(strlen(task->model->name) < LEAT_MODEL_NAME_BYTES);
+    LEAT_ASSERT(leat_value_count(task->model->values) <= LEAT_STEP_VALUES_MAX);
+    LEAT_ASSERT(leat_value_count(task->measures) <= LEAT_MEASURES_MAX);
     LEAT_ASSERT(leat_value_count(task->measures) == 0 || task->measures[0].better < 0);
     for (const leat_setting *row = own->rows; row->name != NULL; row++) {
         const leat_setting *twin = leat_setting_find(all, row->name);
         LEAT_ASSERT(twin == NULL && row->kind != LEAT_SETTING_TEXT &&
                     row->kind != LEAT_SETTING_PATH && row->kind != LEAT_SETTING_OUTPUT);
     }
+}
+
+leat_train_step leat_task_step(const leat_task *task) {
+    if (task == NULL) return (leat_train_step){0};
+    return (leat_train_step){.names = task->model->values, .measures = task->measures};
 }
 
 leat_code leat_task_find(const char *name, const leat_task **out, leat_error *err) {

@@ -9,6 +9,7 @@
 #include "train/export.h"
 #include "train/folder.h"
 #include "train/trainer.h"
+#include "train/watch.h"
 
 /* What measures the states of a run. */
 typedef struct leat_measuring {
@@ -49,6 +50,7 @@ struct leat_task {
     /* The checkpoint with the lowest of the first is kept. NULL, as an empty list: nothing. */
     const leat_value *measures;
     const leat_measure_class *measure; /* NULL: nothing is measured */
+    const leat_watch *watches;         /* NULL, as an empty list: nothing is warned of */
     /* Fills what an estimate says of this model alone; NULL: nothing. */
     void (*bill)(const leat_model *model, leat_train_bill *bill);
     const leat_setting_table *(*settings)(void); /* of the model: no texts */
@@ -64,6 +66,9 @@ extern const leat_task leat_dcgan_task;
 
 /* All of them; the last one is NULL. */
 extern const leat_task *const leat_tasks[];
+
+/* A step of a run of it, whose numbers have their names; NULL: a step without numbers. */
+leat_train_step leat_task_step(const leat_task *task);
 
 /* The task of a model's name. LEAT_ERR_OPTION: there is none. */
 LEAT_MUST_CHECK leat_code leat_task_find(const char *name, const leat_task **out, leat_error *err);

@@ -2,27 +2,41 @@
  * What the numbers of a run warn of: a function of the lines of metrics.jsonl in their order. So a
  * run that was interrupted warns at the same steps as one that was not, and so does whoever reads
  * it. A warning arises when a condition has held for some numbers in a row, and is over when it has
- * not held for as many.
+ * not held for as many. A task lists its own.
  */
 #ifndef LEAT_TRAIN_WATCH_H
 #define LEAT_TRAIN_WATCH_H
 
 #include "leat/train.h"
 
-/* All zeros at the beginning of a run. */
+enum { LEAT_WATCH_MEMORY = 4 };
+
+/* What a step says of a condition. */
+typedef struct leat_watch_look {
+    bool counts; /* false: the step does not have the numbers, and nothing changes */
+    bool holds;
+    bool ripe; /* the warning may arise at this step, if it has held for long enough */
+} leat_watch_look;
+
 typedef struct leat_watch {
-    leat_train_warning warnings[LEAT_TRAIN_WARNINGS];
-    int64_t against[LEAT_TRAIN_WARNINGS]; /* numbers in a row that contradict the warning's state */
-    double spreads[LEAT_WARNING_ALIKE_MEASUREMENTS]; /* the last ones */
+    const char *name;       /* NULL ends a list */
+    const char *what, *why; /* "the norm is large" at step 7 ": it was above 3" */
+    int64_t most;           /* numbers in a row that it takes to arise, and to be over */
+    /* Of a step from 1, its numbers by name, as metrics.jsonl gives them back: an infinite one is
+     * missing. The memory is the watch's own in this run, at first zeros. */
+    leat_watch_look (*look)(const leat_train_step *step, double memory[LEAT_WATCH_MEMORY]);
 } leat_watch;
 
-/* All that a step warns of: its numbers by name; those that its model has not are not counted. */
-void leat_watch_step(leat_watch *watch, const leat_train_step *step);
+typedef struct leat_watching {
+    const leat_watch *watches;
+    leat_train_warning warnings[LEAT_WARNINGS_MAX]; /* in the order of the list */
+    int64_t against[LEAT_WARNINGS_MAX]; /* numbers in a row that contradict the warning's state */
+    double memory[LEAT_WARNINGS_MAX][LEAT_WATCH_MEMORY];
+} leat_watching;
 
-/* D's loss in a step: on images and on fakes. */
-void leat_watch_loss(leat_watch *watch, int64_t step, double loss_d);
-/* The spread between samples and that between the data's images, after a step. NaN is not counted,
- * and neither is what precedes the first step. */
-void leat_watch_spread(leat_watch *watch, int64_t step, double spread, double spread_data);
+/* At the beginning of a run. `watches` NULL, as an empty list: nothing. */
+leat_watching leat_watch_begin(const leat_watch *watches);
+/* Takes the numbers of a step. */
+void leat_watch_step(leat_watching *watching, const leat_train_step *step);
 
 #endif

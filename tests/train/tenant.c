@@ -357,5 +357,78 @@ static const leat_export_file files[] = {
     {.name = TENANT_WEIGHTS, .prefix = "", .member = "weights"}, {.name = NULL}};
 static const leat_export_class exports = {.files = files};
 
-const leat_task tenant_task = {
-    .model = &linear_class, .feed = &rows_class, .settings = settings_table, .exports = &exports};
+/* ---- what is measured and watched ----------------------------------------------------------- */
+
+static const leat_value measures[] = {
+    {.name = "distance", .label = "rows", .better = -1}, {.name = "rows_seen"}, {.name = NULL}};
+
+static int64_t measure_bytes(const leat_train_options *options) {
+    return options->sample_every > 0 ? (int64_t)sizeof(leat_measuring) : 0;
+}
+
+static leat_code begin_measuring(void **self, const leat_measuring *of,
+                                 char note[LEAT_MEASURE_NOTE_BYTES], leat_error *err) {
+    leat_measuring *here = NULL;
+    (void)note;
+    *self = NULL;
+    LEAT_TRY(LEAT_NEW(&here, 1, err));
+    *here = *of;
+    *self = here;
+    return LEAT_OK;
+}
+
+/* How far the line is from the rows, on average. */
+static leat_code measure_distance(void *of, const float *parameters, leat_train_step *at,
+                                  char note[LEAT_MEASURE_NOTE_BYTES], leat_error *err) {
+    const leat_feed *feed = ((const leat_measuring *)of)->feed;
+    const float *row = ((const rows *)feed->self)->rows;
+    double sum = 0;
+    (void)note;
+    (void)err;
+    for (int64_t r = 0; r < feed->count; r++, row += K + 1) {
+        double more = parameters[K] - row[K];
+        for (int k = 0; k < K; k++) more += parameters[k] * row[k];
+        sum += fabs(more);
+    }
+    at->measured[0] = sum / (double)feed->count;
+    at->measured[1] = (double)at->images;
+    return LEAT_OK;
+}
+
+static void end_measuring(void *self) { leat_free(self); }
+
+static const leat_measure_class measure_class = {.bytes = measure_bytes,
+                                                 .create = begin_measuring,
+                                                 .destroy = end_measuring,
+                                                 .take = measure_distance};
+
+/* A mean of the distance over the last two measurements, so that a run that forgets it warns at
+ * another step. */
+static leat_watch_look is_near(const leat_train_step *at, double memory[LEAT_WATCH_MEMORY]) {
+    const double distance = leat_train_step_value(at, "distance");
+    if (isnan(distance)) return (leat_watch_look){.counts = false};
+    const double before = memory[0];
+    memory[0] = distance;
+    return (leat_watch_look){
+        .counts = true, .holds = 0.5 * (before + distance) < TENANT_NEAR, .ripe = before > 0};
+}
+
+static leat_watch_look is_steep(const leat_train_step *at, double memory[LEAT_WATCH_MEMORY]) {
+    (void)memory;
+    return (leat_watch_look){
+        .counts = true, .holds = leat_train_step_value(at, "norm") > TENANT_STEEP, .ripe = true};
+}
+
+static const leat_watch watches[] = {
+    {.name = "near", .what = "the line is near", .why = "; stop", .most = 2, .look = is_near},
+    {.name = "steep", .what = "the gradient is steep", .why = "", .most = 2, .look = is_steep},
+    {.name = NULL},
+};
+
+const leat_task tenant_task = {.model = &linear_class,
+                               .feed = &rows_class,
+                               .measures = measures,
+                               .measure = &measure_class,
+                               .watches = watches,
+                               .settings = settings_table,
+                               .exports = &exports};

@@ -8,6 +8,10 @@
 #include "train/task.h"
 
 enum { TENANT_INPUTS = 3 };
+/* What it warns of: "near", a mean distance below the first at two measurements; "steep", a norm
+ * above the second in two steps. */
+#define TENANT_NEAR 1.3
+#define TENANT_STEEP 2.5
 
 typedef struct tenant_settings {
     int32_t scale; /* of the first weights */

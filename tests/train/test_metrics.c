@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "train/image_feed.h"
 #include "train/metrics.h"
 #include "train/sampling.h"
 #include "train_support.h"
@@ -47,13 +48,23 @@ static const leat_value measured[] = {
     {0},
 };
 
+/* A task with these lists, until the next one. */
+static const leat_task *task_of(const leat_value *names, const leat_value *measures) {
+    static leat_model_class model;
+    static leat_task task;
+    model.values = names;
+    task = (leat_task){.model = &model, .feed = &leat_image_feed, .measures = measures};
+    return &task;
+}
+
 static double value_of(int64_t step, int index) { return (double)step / 3 - 100.0 * index; }
 
 static leat_train_step step_of(const leat_value *names, const leat_value *measures,
                                int64_t number) {
-    leat_train_step step = {
-        .step = number, .images = 8 * number, .names = names, .seconds = (double)number / 8};
-    step.measures = measures;
+    leat_train_step step = leat_task_step(task_of(names, measures));
+    step.step = number;
+    step.images = 8 * number;
+    step.seconds = (double)number / 8;
     for (int i = 0; i < LEAT_MEASURES_MAX; i++)
         step.measured[i] = number % 2 == 0 ? value_of(number, -i) : NAN;
     for (int i = 0; i < leat_value_count(names); i++)
@@ -66,7 +77,7 @@ static const char *write_run(const leat_value *names, const leat_value *measures
                              const char *name) {
     const char *path = train_path(name);
     leat_metrics metrics;
-    assert_ok(leat_metrics_open(&metrics, names, measures, path, -1, err));
+    assert_ok(leat_metrics_open(&metrics, task_of(names, measures), path, -1, err));
     for (int64_t number = 0; number <= steps; number++) {
         const leat_train_step step = step_of(names, measures, number);
         assert_ok(leat_metrics_step(&metrics, &step, 0.5, err));
@@ -134,7 +145,7 @@ static void check(const leat_run_metrics *found, const leat_value *names, int64_
         for (int k = 0; k < leat_value_count(names); k++)
             assert_true(point->values[k] == value_of(i + 1, k));
     }
-    for (int kind = 0; kind < LEAT_TRAIN_WARNINGS; kind++)
+    for (int kind = 0; kind < LEAT_WARNINGS_MAX; kind++)
         assert_int_equal(found->warnings[kind].step, 0);
 }
 
@@ -146,11 +157,11 @@ static void what_is_written_is_read(void **state) {
         leat_run_metrics *found;
         snprintf(name, sizeof name, "read-%d.jsonl", i);
         const char *path = write_run(lists[i], measured, 9, name);
-        assert_ok(leat_metrics_read(&found, lists[i], measured, path, 10, err));
+        assert_ok(leat_metrics_read(&found, task_of(lists[i], measured), path, 10, err));
         check(found, lists[i], 9);
         leat_run_metrics_destroy(found);
         /* a point is the mean of steps that follow each other: 1 .. 4, 5 .. 8, 9 */
-        assert_ok(leat_metrics_read(&found, lists[i], measured, path, 4, err));
+        assert_ok(leat_metrics_read(&found, task_of(lists[i], measured), path, 4, err));
         assert_int_equal(found->point_count, 3);
         assert_int_equal(found->points[0].step, 4);
         for (int k = 0; k < leat_value_count(lists[i]); k++) {
@@ -165,7 +176,7 @@ static void names_that_one_side_alone_has(void **state) {
     const char *path = write_run(two, measured, 3, "sides.jsonl");
     leat_run_metrics *found;
     (void)state;
-    assert_ok(leat_metrics_read(&found, other, none, path, 10, err));
+    assert_ok(leat_metrics_read(&found, task_of(other, none), path, 10, err));
     assert_int_equal(found->point_count, 3);
     assert_int_equal(found->measurement_count, 0);
     for (int i = 0; i < 3; i++) {
@@ -173,7 +184,7 @@ static void names_that_one_side_alone_has(void **state) {
         assert_true(found->points[i].values[1] == value_of(i + 1, 1));
     }
     leat_run_metrics_destroy(found);
-    assert_ok(leat_metrics_read(&found, none, none, path, 10, err));
+    assert_ok(leat_metrics_read(&found, task_of(none, none), path, 10, err));
     assert_int_equal(found->point_count, 3);
     assert_true(found->points[2].seconds == 0.375);
     leat_run_metrics_destroy(found);

@@ -104,6 +104,60 @@ static void a_run_that_was_stopped_goes_on(void **state) {
     assert_string_equal(result.state, whole.state);
 }
 
+static void check_warnings(const leat_train_warning *found, const leat_train_warning *want) {
+    for (int i = 0; i < LEAT_WARNINGS_MAX; i++) {
+        assert_int_equal(found[i].step, want[i].step);
+        assert_int_equal(found[i].over, want[i].over);
+        assert_true(i < 2 ? found[i].name != NULL : found[i].name == NULL);
+    }
+}
+
+/* What the row says is measured and warned of; a run that was stopped warns at the same steps. */
+static void it_is_measured_and_watched(void **state) {
+    leat_train_options options = options_of(1);
+    char text[LEAT_WARNING_BYTES];
+    leat_train_result result;
+    leat_run_metrics *metrics;
+    leat_run *run;
+    (void)state;
+    options.sample_every = 2;
+    options.checkpoint_every = 1;
+    const leat_train_result whole = train(train_path("watched"), &options);
+    assert_ok(leat_run_open(&run, train_path("watched"), err));
+    assert_ok(leat_run_metrics_load(&metrics, run, 100, err));
+    assert_string_equal(metrics->measures[1].name, "rows_seen");
+    assert_int_equal(metrics->measurement_count, 6); /* 0, 2, 4, 6, 8, 9 */
+    for (int i = 1; i < 6; i++)
+        assert_true(metrics->measurements[i].values[0] < metrics->measurements[i - 1].values[0]);
+    assert_true(metrics->measurements[1].values[1] == 5 + 6 + 7 + 5);
+    check_warnings(metrics->warnings, whole.warnings);
+    leat_run_metrics_destroy(metrics);
+    leat_run_close(run);
+    assert_string_equal(whole.warnings[0].name, "near");
+    assert_int_equal(whole.warnings[0].step, 8);
+    assert_string_equal(leat_train_warning_text(&whole.warnings[0], text),
+                        "the line is near at step 8; stop");
+    assert_int_equal(whole.warnings[1].step, 2);
+    assert_int_equal(whole.warnings[1].over, 6);
+    for (int64_t stop = 1; stop < STEPS; stop += 2) {
+        char name[32];
+        snprintf(name, sizeof name, "watched-%d", (int)stop);
+        const char *path = train_path(name);
+        leat_train_options some = options;
+        some.progress = until;
+        some.user = &stop;
+        assert_fails(leat_train("linear", data(), path, &some, &result, err), LEAT_ERR_CANCELLED,
+                     "cancelled");
+        some.progress = NULL;
+        some.resume = true;
+        result = train(path, &some);
+        check_warnings(result.warnings, whole.warnings);
+        some.rewind = 7;
+        result = train(path, &some);
+        check_warnings(result.warnings, whole.warnings);
+    }
+}
+
 static void what_does_not_fit_is_refused(void **state) {
     leat_train_options options = options_of(1);
     const tenant_settings other = {.scale = 2, .learning_rate = 0.0625};
@@ -442,6 +496,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(it_learns_with_the_same_bits),
         cmocka_unit_test(a_run_that_was_stopped_goes_on),
+        cmocka_unit_test(it_is_measured_and_watched),
         cmocka_unit_test(what_does_not_fit_is_refused),
         cmocka_unit_test(an_export_comes_back),
         cmocka_unit_test(what_is_not_such_an_export_is_refused),

@@ -5,12 +5,39 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
+#include "train/dcgan_watch.h"
 #include "train/metrics.h"
 #include "train/sampling.h"
 #include "train/spread.h"
 #include "train_support.h"
 
-static leat_watch watch;
+static leat_watching watching;
+
+static void begin(void) { watching = leat_watch_begin(leat_dcgan_watches); }
+
+static const leat_train_warning *warning_of(int watch) { return &watching.warnings[watch]; }
+
+static leat_train_step unknown_step(int64_t number) {
+    leat_train_step step = leat_task_step(&leat_dcgan_task);
+    step.step = number;
+    for (int i = 0; i < LEAT_STEP_VALUES_MAX; i++) step.values[i] = NAN;
+    for (int i = 0; i < LEAT_MEASURES_MAX; i++) step.measured[i] = NAN;
+    return step;
+}
+
+static void see_spread(int64_t number, double spread, double spread_data) {
+    leat_train_step step = unknown_step(number);
+    step.measured[LEAT_MEASURE_SPREAD] = spread;
+    step.measured[LEAT_MEASURE_SPREAD_DATA] = spread_data;
+    leat_watch_step(&watching, &step);
+}
+
+static void see_loss(int64_t number, double loss_d) {
+    leat_train_step step = unknown_step(number);
+    step.values[0] = 0.75 * loss_d;
+    step.values[1] = 0.25 * loss_d;
+    leat_watch_step(&watching, &step);
+}
 
 /* ---- the spread ----------------------------------------------------------------------------- */
 
@@ -69,39 +96,39 @@ static void samples_becoming_alike(void **state) {
     };
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        watch = (leat_watch){0};
-        leat_watch_spread(&watch, 0, 0.001, 0.4); /* untrained */
+        begin();
+        see_spread(0, 0.001, 0.4); /* untrained */
         for (int k = 0; k < LONG && cases[i].spreads[k] > 0; k++) {
-            leat_watch_spread(&watch, (k + 1) * cases[i].every, cases[i].spreads[k], 0.4);
-            leat_watch_spread(&watch, (k + 1) * cases[i].every + 1, NAN, NAN);
+            see_spread((k + 1) * cases[i].every, cases[i].spreads[k], 0.4);
+            see_spread((k + 1) * cases[i].every + 1, NAN, NAN);
         }
-        const leat_train_warning found = watch.warnings[LEAT_WARNING_ALIKE];
+        const leat_train_warning found = *warning_of(LEAT_WATCH_ALIKE);
         if (found.step != cases[i].step || found.over != cases[i].over)
             fail_msg("%s: step %d, over %d", cases[i].what, (int)found.step, (int)found.over);
-        assert_int_equal(watch.warnings[LEAT_WARNING_WON].step, 0);
+        assert_int_equal(warning_of(LEAT_WATCH_WON)->step, 0);
     }
 }
 
 static void data_without_a_spread_warns_of_nothing(void **state) {
     (void)state;
-    watch = (leat_watch){0};
+    begin();
     for (int64_t step = 100; step < 1000; step += 100) {
-        leat_watch_spread(&watch, step, 0.01, step % 200 == 0 ? NAN : 0);
-        leat_watch_spread(&watch, step, NAN, 0.4);
+        see_spread(step, 0.01, step % 200 == 0 ? NAN : 0);
+        see_spread(step, NAN, 0.4);
     }
-    assert_int_equal(watch.warnings[LEAT_WARNING_ALIKE].step, 0);
+    assert_int_equal(warning_of(LEAT_WATCH_ALIKE)->step, 0);
 }
 
 /* ---- won ------------------------------------------------------------------------------------ */
 
 static void losses(int64_t first, int64_t last, double loss) {
-    for (int64_t step = first; step <= last; step++) leat_watch_loss(&watch, step, loss);
+    for (int64_t step = first; step <= last; step++) see_loss(step, loss);
 }
 
 static void a_discriminator_that_wins(void **state) {
-    const leat_train_warning *won = &watch.warnings[LEAT_WARNING_WON];
+    const leat_train_warning *won = warning_of(LEAT_WATCH_WON);
     (void)state;
-    watch = (leat_watch){0};
+    begin();
     losses(0, 100, 0.7);
     losses(101, 299, 0.0009);
     losses(300, 300, 0.001); /* not below it */
@@ -119,8 +146,8 @@ static void a_discriminator_that_wins(void **state) {
     losses(2401, 2600, 0);
     assert_int_equal(won->step, 2600);
     assert_int_equal(won->over, 0);
-    assert_int_equal(watch.warnings[LEAT_WARNING_ALIKE].step, 0);
-    watch = (leat_watch){0};
+    assert_int_equal(warning_of(LEAT_WATCH_ALIKE)->step, 0);
+    begin();
     losses(0, 199, 0); /* step 0 has no loss */
     assert_int_equal(won->step, 0);
     losses(200, 200, 0);
@@ -133,12 +160,11 @@ enum { STEPS = 640, STEPS_A_GRID = 40 };
 
 /* A run that goes wrong in both ways, and recovers in one. */
 static leat_train_step step_of(int64_t number) {
-    leat_train_step step = {.step = number, .steps = STEPS, .images = 8 * number};
-    step.names = leat_dcgan_task.model->values;
+    leat_train_step step = unknown_step(number);
+    step.steps = STEPS;
+    step.images = 8 * number;
     step.values[0] = number > 150 && number < 420 ? 1e-5 / 3 : 0.3;
     step.values[1] = step.values[0] / 7;
-    step.measures = leat_dcgan_task.measures;
-    for (int i = 0; i < LEAT_MEASURES_MAX; i++) step.measured[i] = NAN;
     if (number % STEPS_A_GRID != 0) return step;
     step.measured[LEAT_MEASURE_SPREAD] = number < 320 ? 0.3 : 0.02 + 1e-5 * (double)(number % 7);
     step.measured[LEAT_MEASURE_SPREAD_DATA] = 0.37;
@@ -156,8 +182,7 @@ static void write_lines(leat_metrics *metrics, int64_t first, int64_t last) {
 
 static leat_code open_lines(leat_metrics *metrics, const char *path, int64_t step,
                             leat_error *why) {
-    return leat_metrics_open(metrics, leat_dcgan_task.model->values, leat_dcgan_task.measures, path,
-                             step, why);
+    return leat_metrics_open(metrics, &leat_dcgan_task, path, step, why);
 }
 
 static void interrupted_runs_warn_at_the_same_steps(void **state) {
@@ -166,11 +191,11 @@ static void interrupted_runs_warn_at_the_same_steps(void **state) {
     (void)state;
     assert_ok(open_lines(&metrics, path, -1, err));
     write_lines(&metrics, 0, STEPS);
-    const leat_watch whole = metrics.watch;
+    const leat_watching whole = metrics.watching;
     leat_metrics_close(&metrics);
-    assert_int_equal(whole.warnings[LEAT_WARNING_WON].step, 350);
-    assert_int_equal(whole.warnings[LEAT_WARNING_WON].over, 619);
-    assert_int_equal(whole.warnings[LEAT_WARNING_ALIKE].step, 400);
+    assert_int_equal(whole.warnings[LEAT_WATCH_WON].step, 350);
+    assert_int_equal(whole.warnings[LEAT_WATCH_WON].over, 619);
+    assert_int_equal(whole.warnings[LEAT_WATCH_ALIKE].step, 400);
     /* as if it had been interrupted after each of these steps, and had gone on from each */
     for (int64_t kept = STEPS; kept >= 0; kept -= 37) {
         assert_ok(open_lines(&metrics, path, kept, err));
@@ -178,10 +203,10 @@ static void interrupted_runs_warn_at_the_same_steps(void **state) {
         const double spread = last.measured[LEAT_MEASURE_SPREAD];
         assert_true(metrics.measured[LEAT_MEASURE_SPREAD] == spread || isnan(spread));
         write_lines(&metrics, kept + 1, STEPS);
-        for (int kind = 0; kind < LEAT_TRAIN_WARNINGS; kind++) {
-            assert_int_equal(metrics.watch.warnings[kind].step, whole.warnings[kind].step);
-            assert_int_equal(metrics.watch.warnings[kind].over, whole.warnings[kind].over);
-            assert_int_equal(metrics.watch.against[kind], whole.against[kind]);
+        for (int kind = 0; kind < LEAT_DCGAN_WATCHES; kind++) {
+            assert_int_equal(metrics.watching.warnings[kind].step, whole.warnings[kind].step);
+            assert_int_equal(metrics.watching.warnings[kind].over, whole.warnings[kind].over);
+            assert_int_equal(metrics.watching.against[kind], whole.against[kind]);
         }
         leat_metrics_close(&metrics);
     }
@@ -221,25 +246,27 @@ static void later_lines_are_copied(void **state) {
 /* ---- words ---------------------------------------------------------------------------------- */
 
 static void warnings_in_words(void **state) {
-    const leat_train_warning lasts = {.step = 300},
-                             ended = {.step = 12345678901, .over = 98765432101};
+    static const char *const sentences[] = {
+        "the samples are becoming alike at step 300: the spread between them was below 0.25 times "
+        "that between the images of the data set, at 3 measurements in a row",
+        "the discriminator has won at step 300; G learns nothing any more: the loss of D was below "
+        "0.001 for 200 steps"};
     char text[LEAT_WARNING_BYTES];
     (void)state;
-    for (int kind = 0; kind < LEAT_TRAIN_WARNINGS; kind++) {
-        leat_train_warning_text((leat_train_warning_kind)kind, &lasts, text);
-        assert_non_null(strstr(text, "step 300"));
-        assert_null(strstr(text, "over"));
-        leat_train_warning_text((leat_train_warning_kind)kind, &ended, text);
+    begin();
+    for (int watch = 0; watch < LEAT_DCGAN_WATCHES; watch++) {
+        leat_train_warning warning = *warning_of(watch);
+        warning.step = 300;
+        assert_string_equal(leat_train_warning_text(&warning, text), sentences[watch]);
+        warning.step = 12345678901;
+        warning.over = 98765432101;
+        leat_train_warning_text(&warning, text);
         assert_non_null(strstr(text, "step 12345678901"));
         assert_non_null(strstr(text, "(over since step 98765432101)"));
     }
-    leat_train_warning_text(LEAT_WARNING_ALIKE, &lasts, text);
-    assert_non_null(strstr(text, "the samples are becoming alike"));
-    leat_train_warning_text(LEAT_WARNING_WON, &lasts, text);
-    assert_non_null(
-        strstr(text, "the discriminator has won at step 300; G learns nothing any more"));
-    assert_string_equal(leat_train_warning_name(LEAT_WARNING_ALIKE), "alike");
-    assert_string_equal(leat_train_warning_name(LEAT_WARNING_WON), "won");
+    assert_string_equal(warning_of(LEAT_WATCH_ALIKE)->name, "alike");
+    assert_string_equal(warning_of(LEAT_WATCH_WON)->name, "won");
+    assert_null(watching.warnings[LEAT_DCGAN_WATCHES].name);
 }
 
 int main(void) {
