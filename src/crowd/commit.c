@@ -21,6 +21,8 @@ leat_code leat_coordinator_take(leat_coordinator *self, const leat_step_numbers 
     LEAT_TRY(leat_coordinator_encode(self, err));
     leat_trainer_hash(self->session.trainer, self->state_hash);
     self->taken = (leat_store_step){.step = done - 1, .samples = samples};
+    LEAT_TRY(leat_coordinator_units(self, done - 1, &self->taken.units, err));
+    LEAT_TRY(leat_coordinator_units(self, done, &self->taken.next_units, err));
     self->taken.value_count = leat_step_values(numbers, self->taken.values);
     LEAT_ASSERT(self->taken.value_count == self->value_count); /* as many as the run has names */
     memcpy(self->taken.weights, self->weights_hash, sizeof self->taken.weights);

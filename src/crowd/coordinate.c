@@ -42,8 +42,8 @@ static leat_code create_run(leat_coordinator *self, leat_error *err) {
                                 .leat_version = leat_version(),
                                 .value_names = self->value_names,
                                 .samples = identity->samples,
-                                .units = options->train.units,
-                                .unit_size = options->train.unit_size,
+                                .units = session->feed.units_most,
+                                .unit_size = session->feed.unit_samples,
                                 .steps = session->steps,
                                 .payload_bytes = self->sizes.payload,
                                 .weights_bytes = self->sizes.weights,
@@ -136,7 +136,9 @@ static leat_code resume_run(leat_coordinator *self, leat_error *err) {
                                 .renew_ms = options->renew_ms,
                                 .silent_ms = options->silent_ms,
                                 .hold_ms = options->hold_ms};
-    return leat_store_resume_run(self->pg, &self->hold, &run, err);
+    int64_t units = 0;
+    LEAT_TRY(leat_coordinator_units(self, self->at.step, &units, err));
+    return leat_store_resume_run(self->pg, &self->hold, &run, units, err);
 }
 
 /* Connects; the first connection looks for a pooler. */

@@ -25,6 +25,13 @@ bool leat_coordinator_stopped(leat_coordinator *self) {
     return self->stopped;
 }
 
+leat_code leat_coordinator_units(const leat_coordinator *self, int64_t step, int64_t *units,
+                                 leat_error *err) {
+    *units = 0;
+    if (step < 0 || step >= self->session.steps) return LEAT_OK;
+    return leat_feed_units(&self->session.feed, step, units, err);
+}
+
 bool leat_coordinator_is_new(const leat_coordinator *self) {
     const leat_session *session = &self->session;
     return !session->folder.exists && session->taken == 0 && session->saved_step < 0;

@@ -51,8 +51,8 @@ create table leat.run (
   model text not null,
   model_hash text not null,
   -- of what a step computes besides the weights, in the order of leat.step.values
-  value_names text[] not null check (value_names = '{}' or
-    array_to_string(value_names, ' ', '?') ~ '^[a-z0-9_]{1,48}( [a-z0-9_]{1,48}){0,15}$'),
+  value_names text[] not null check
+    (value_names::text ~ '^\{([a-z0-9_]{1,48}(,[a-z0-9_]{1,48}){0,15})?\}$'),
   data text not null,
   data_note text not null default '',
   samples bigint not null,
@@ -63,8 +63,9 @@ create table leat.run (
   list_bytes bigint not null default 0 check (list_bytes between 0 and 64 << 20),
   kernel_class text not null,
   leat_version text not null,
+  -- of a step, at most; samples of each, and then every step has that many units; 0: they differ
   units integer not null check (units between 1 and 100000),
-  unit_size bigint not null check (unit_size > 0),
+  unit_size bigint not null check (unit_size >= 0),
   steps bigint not null check (steps > 0),
   -- sizes
   payload_bytes bigint not null check (payload_bytes between 1 and 1 << 29),

@@ -129,10 +129,11 @@ begin
   where id = p_run;
 end $$;
 
--- A run goes on, with the times of its new coordinator, to another last step perhaps.
+-- A run goes on, with the times of its new coordinator, to another last step perhaps. p_units: of
+-- the open step.
 create function leat.resume_run(p_run bigint, p_fence bigint, p_epoch bigint, p_steps bigint,
                                 p_lease_ms bigint, p_renew_ms bigint, p_silent_ms bigint,
-                                p_hold_ms bigint, p_data_note text) returns void
+                                p_hold_ms bigint, p_data_note text, p_units integer) returns void
 language plpgsql as $$
 declare
   r leat.run := leat.fenced(p_run, p_fence, p_epoch);
@@ -143,9 +144,19 @@ begin
     reason = ''
   where id = p_run;
   -- the last step was committed without units of a next one
+  if r.step >= 0 and r.step < p_steps then perform leat.add_units(r, r.step, p_units); end if;
+end $$;
+
+-- Makes those units of a step ready that are not there; how many it has, the coordinator knows.
+create function leat.add_units(r leat.run, p_step bigint, p_units integer) returns void
+language plpgsql as $$
+begin
+  if p_units is null or p_units not between 1 and r.units then
+    raise exception 'leat: a step of this run has at most % units, and at least one, not %',
+      r.units, p_units using errcode = 'invalid_parameter_value';
+  end if;
   insert into leat.unit (run, step, unit)
-  select p_run, r.step, n from generate_series(0, r.units - 1) n
-  where r.step >= 0 and r.step < p_steps on conflict do nothing;
+  select r.id, p_step, n from generate_series(0, p_units - 1) n on conflict do nothing;
 end $$;
 
 -- ---- The data set, for workers that do not have it ---------------------------------------------
@@ -277,9 +288,10 @@ end $$;
 -- ---- Steps -------------------------------------------------------------------------------------
 
 -- Opens step p_step, whose weights are in a slot: of a new run, or of one that continues before or
--- after what is here. All leases end, and what was handed in counts no more.
+-- after what is here. All leases end, and what was handed in counts no more. p_units: of this step,
+-- of which there are none after the last one.
 create function leat.open_step(p_run bigint, p_fence bigint, p_epoch bigint, p_step bigint,
-                               p_slot integer, p_weights text) returns void
+                               p_slot integer, p_weights text, p_units integer) returns void
 language plpgsql as $$
 declare
   r leat.run := leat.fenced(p_run, p_fence, p_epoch);
@@ -291,8 +303,7 @@ begin
   delete from leat.lease where run = p_run;
   delete from leat.unit where run = p_run;
   delete from leat.step where run = p_run and step >= p_step;
-  insert into leat.unit (run, step, unit)
-  select p_run, p_step, n from generate_series(0, r.units - 1) n where p_step < r.steps;
+  if p_step < r.steps then perform leat.add_units(r, p_step, p_units); end if;
   update leat.run set step = p_step, weights_slot = p_slot, weights_hash = p_weights,
     state_step = case when state_step > p_step then -1 else state_step end
   where id = p_run;
@@ -401,15 +412,18 @@ language sql stable as $$
   order by u.unit
 $$;
 
--- Commits step p_step, whose units are all confirmed: the weights of the next one are in a slot, and
--- so is the state, unless p_state_slot is null. Nothing is written if any condition is not met.
+-- Commits step p_step, whose p_units units are all confirmed: the weights of the next one, which has
+-- p_next_units, are in a slot, and so is the state, unless p_state_slot is null. Nothing is written
+-- if any condition is not met.
 create function leat.commit_step(
   p_run bigint, p_fence bigint, p_epoch bigint, p_step bigint, p_weights_slot integer,
   p_weights text, p_state_slot integer, p_state text, p_samples bigint,
-  p_values double precision[]) returns void
+  p_values double precision[], p_units integer, p_next_units integer) returns void
 language plpgsql as $$
 declare
   r leat.run := leat.fenced(p_run, p_fence, p_epoch);
+  units_ bigint;
+  confirmed_ bigint;
   workers_ integer;
 begin
   if r.step <> p_step then
@@ -423,8 +437,12 @@ begin
       cardinality(array_remove(p_values, null)) using errcode = 'invalid_parameter_value';
   end if;
   perform from leat.unit where run = p_run and step = p_step order by unit for update;
-  if (select count(*) from leat.unit where run = p_run and step = p_step
-      and state = 'confirmed') <> r.units then
+  select count(*), count(*) filter (where state = 'confirmed') into units_, confirmed_
+  from leat.unit where run = p_run and step = p_step;
+  if units_ is distinct from p_units then
+    raise exception 'leat: step % has % units, not %', p_step, units_, p_units
+      using errcode = 'LT002';
+  elsif confirmed_ <> units_ then
     raise exception 'leat: not all units of step % are confirmed', p_step using errcode = 'LT002';
   end if;
   select count(distinct (account, machine)) into workers_ from leat.lease
@@ -435,8 +453,7 @@ begin
   where run = p_run and step = p_step and state = 'live';
   delete from leat.lease where run = p_run and step < p_step;
   delete from leat.unit where run = p_run and step < p_step;
-  insert into leat.unit (run, step, unit)
-  select p_run, p_step + 1, n from generate_series(0, r.units - 1) n where p_step + 1 < r.steps;
+  if p_step + 1 < r.steps then perform leat.add_units(r, p_step + 1, p_next_units); end if;
   update leat.run set step = p_step + 1, weights_slot = p_weights_slot, weights_hash = p_weights,
     state_slot = coalesce(p_state_slot, state_slot),
     state_step = case when p_state_slot is null then state_step else p_step + 1 end,
@@ -520,6 +537,7 @@ end $$;
 -- ---- Views -------------------------------------------------------------------------------------
 -- Without payloads, and without the hash of any result of a step that is not committed. All but the
 -- first have the names of GANNs-with-friends, and losses only of runs whose values have those names.
+-- Samples of a unit, and what follows from them, are null where units differ.
 
 create view leat.step_values with (security_barrier) as
   select s.run, s.step as iteration, n.position, n.name, s.values[n.position] as value
@@ -528,11 +546,12 @@ create view leat.step_values with (security_barrier) as
 
 create view leat.training_state with (security_barrier) as
   select r.id as run, r.name, r.model, r.step as current_iteration,
-         r.step * r.units * r.unit_size / r.samples as current_epoch, r.steps,
+         coalesce(s.samples, r.step * r.units * nullif(r.unit_size, 0)) / r.samples
+           as current_epoch, r.steps,
          s.values[array_position(r.value_names, 'loss_g')] as generator_loss,
          s.values[array_position(r.value_names, 'loss_d_images')] +
            s.values[array_position(r.value_names, 'loss_d_fakes')] as discriminator_loss,
-         r.step * r.units * r.unit_size as total_images_processed,
+         coalesce(s.samples, r.step * r.units * nullif(r.unit_size, 0)) as total_images_processed,
          r.state = 'open' as training_active, r.state, r.reason, r.weights_hash,
          r.weights_bytes, r.payload_bytes, r.units, r.unit_size, r.samples, r.coordinator,
          leat.holds(r.coordinator_until, r.hold_ms) as coordinated,
@@ -541,9 +560,9 @@ create view leat.training_state with (security_barrier) as
 
 create view leat.work_units with (security_barrier) as
   select u.run, u.step as iteration, u.unit as id,
-         (u.step * r.units + u.unit) * r.unit_size as start_index,
-         (u.step * r.units + u.unit + 1) * r.unit_size as end_index,
-         (u.step * r.units + u.unit) * r.unit_size / r.samples as epoch,
+         (u.step * r.units + u.unit) * nullif(r.unit_size, 0) as start_index,
+         (u.step * r.units + u.unit + 1) * nullif(r.unit_size, 0) as end_index,
+         (u.step * r.units + u.unit) * nullif(r.unit_size, 0) / r.samples as epoch,
          case u.state when 'ready' then 'pending' when 'out' then 'in_progress'
            when 'failed' then 'failed' else 'completed' end as status,
          l.machine as claimed_by, l.granted_at as claimed_at, l.until as timeout_at,
@@ -555,13 +574,13 @@ create view leat.work_units with (security_barrier) as
 
 create view leat.gradients with (security_barrier) as
   select u.run, u.step as iteration, u.unit as work_unit_id, l.machine as worker_id,
-         r.unit_size as num_samples, r.payload_bytes as bytes,
+         nullif(r.unit_size, 0) as num_samples, r.payload_bytes as bytes,
          case when u.step < r.step then u.hash end as hash, l.ended_at as created_at
   from leat.unit u join leat.run r on r.id = u.run join leat.lease l on l.lease = u.lease
   where u.state in ('done', 'confirmed');
 
 create view leat.loss_history with (security_barrier) as
-  select s.run, s.step as iteration, (s.step + 1) * r.units * r.unit_size / r.samples as epoch,
+  select s.run, s.step as iteration, s.samples / r.samples as epoch,
          v.loss_g as g_loss, v.loss_d_images + v.loss_d_fakes as d_loss, v.loss_d_images,
          v.loss_d_fakes, v.norm_d, v.norm_g, s.workers as num_workers, s.state_hash,
          s.committed_at as created_at
@@ -577,8 +596,8 @@ create view leat.workers with (security_barrier) as
          m.seen_at as last_heartbeat,
          case when leat.holds(m.seen_at + interval '2 minutes', 120000) then 'active'
            else 'inactive' end as status,
-         m.accepted as total_work_units, m.accepted * r.unit_size as total_images, m.refused,
-         m.bytes, m.run
+         m.accepted as total_work_units, m.accepted * nullif(r.unit_size, 0) as total_images,
+         m.refused, m.bytes, m.run
   from leat.machine m left join leat.run r on r.id = m.run;
 
 create view leat.events with (security_barrier) as

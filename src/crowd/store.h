@@ -59,7 +59,8 @@ typedef struct leat_store_run {
     const char *name, *identity, *settings, *model, *model_hash, *data, *data_note, *kernel_class,
         *leat_version;
     const char *value_names; /* of what a step computes, with a blank between two */
-    int64_t samples, units, unit_size, steps;
+    int64_t samples, steps;
+    int64_t units, unit_size; /* of a step, at most; samples of each, 0: they differ */
     int64_t payload_bytes, weights_bytes, state_bytes, memory_bytes;
     int64_t part_bytes;   /* of everything that is stored in parts */
     int64_t sample_bytes; /* of a sample of the data set in the database; 0: it is not there */
@@ -161,9 +162,10 @@ LEAT_MUST_CHECK leat_code leat_store_renew_hold(leat_pg *pg, const leat_store_ho
                                                 leat_error *err);
 LEAT_MUST_CHECK leat_code leat_store_give_up(leat_pg *pg, const leat_store_hold *hold,
                                              leat_error *err);
-/* The run continues to run->steps, with the times and the note of *run. */
+/* The run continues to run->steps, with the times and the note of *run; units: of the open step. */
 LEAT_MUST_CHECK leat_code leat_store_resume_run(leat_pg *pg, const leat_store_hold *hold,
-                                                const leat_store_run *run, leat_error *err);
+                                                const leat_store_run *run, int64_t units,
+                                                leat_error *err);
 
 /* The run keeps its data set in the database from now on. *count: the samples that are there, from
  * the first on. */
@@ -201,7 +203,8 @@ LEAT_MUST_CHECK leat_code leat_store_write(leat_pg *pg, const leat_store_hold *h
                                            int64_t size_bytes, int64_t part_bytes, leat_error *err);
 /* Where a run stands. */
 typedef struct leat_store_position {
-    int64_t step; /* the open one; -1: none yet */
+    int64_t step;  /* the open one; -1: none yet */
+    int64_t units; /* of it; 0: it is the end, or none yet */
     int weights_slot, state_slot;
     int64_t state_step;          /* -1: no state is here */
     char weights[65], state[65]; /* hashes */
@@ -221,10 +224,10 @@ LEAT_MUST_CHECK leat_code leat_store_read(leat_pg *pg, int64_t run, leat_store_k
 /* Whether a slot has weights of this size. */
 LEAT_MUST_CHECK leat_code leat_store_has_weights(leat_pg *pg, int64_t run, int slot,
                                                  int64_t size_bytes, bool *there, leat_error *err);
-/* Opens a step with weights of a slot; every lease ends. */
+/* Opens a step with weights of a slot, with so many units; every lease ends. */
 LEAT_MUST_CHECK leat_code leat_store_open_step(leat_pg *pg, const leat_store_hold *hold,
                                                int64_t step, int slot, const char weights[65],
-                                               leat_error *err);
+                                               int64_t units, leat_error *err);
 
 typedef struct leat_store_result {
     int64_t unit, lease;
@@ -265,6 +268,7 @@ LEAT_MUST_CHECK leat_code leat_store_confirmed(leat_pg *pg, int64_t run, int64_t
 /* What a step has computed. */
 typedef struct leat_store_step {
     int64_t step, samples;        /* samples used so far */
+    int64_t units, next_units;    /* of it; of the next one, 0: it is the last */
     int weights_slot, state_slot; /* state_slot -1: the state was not written */
     char weights[65], state[65];  /* hashes */
     int value_count;

@@ -104,11 +104,12 @@ leat_code leat_store_give_up(leat_pg *pg, const leat_store_hold *hold, leat_erro
 }
 
 leat_code leat_store_resume_run(leat_pg *pg, const leat_store_hold *hold, const leat_store_run *run,
-                                leat_error *err) {
-    return LEAT_STORE_CALL(pg, NULL, "select leat.resume_run($1, $2, $3, $4, $5, $6, $7, $8, $9)",
-                           err, HELD(hold), LEAT_PG_I(run->steps), LEAT_PG_I(run->lease_ms),
-                           LEAT_PG_I(run->renew_ms), LEAT_PG_I(run->silent_ms),
-                           LEAT_PG_I(run->hold_ms), LEAT_PG_T(run->data_note));
+                                int64_t units, leat_error *err) {
+    return LEAT_STORE_CALL(
+        pg, NULL, "select leat.resume_run($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)", err,
+        HELD(hold), LEAT_PG_I(run->steps), LEAT_PG_I(run->lease_ms), LEAT_PG_I(run->renew_ms),
+        LEAT_PG_I(run->silent_ms), LEAT_PG_I(run->hold_ms), LEAT_PG_T(run->data_note),
+        LEAT_PG_I(units));
 }
 
 leat_code leat_store_set_state(leat_pg *pg, const leat_store_hold *hold, const char *state,
@@ -121,7 +122,7 @@ leat_code leat_store_set_state(leat_pg *pg, const leat_store_hold *hold, const c
 static leat_code check_position(const leat_store_position *of, leat_error *err) {
     const bool slots = (of->weights_slot == 0 || of->weights_slot == 1) &&
                        (of->state_slot == 0 || of->state_slot == 1);
-    if (slots && of->step >= -1 && of->state_step >= -1) return LEAT_OK;
+    if (slots && of->step >= -1 && of->state_step >= -1 && of->units >= 0) return LEAT_OK;
     return leat_fail(err, LEAT_ERR_CORRUPT,
                      "the database describes where the run is as it cannot be: step %lld, its "
                      "weights in slot %d, the state of step %lld in slot %d",
@@ -135,8 +136,10 @@ leat_code leat_store_look(leat_pg *pg, int64_t run, leat_store_position *positio
     *position = (leat_store_position){.step = -1, .state_step = -1};
     LEAT_TRY(
         LEAT_STORE_CALL(pg, &rows,
-                        "select step, weights_slot, state_slot, state_step, weights_hash, "
-                        "state_hash, state, sample_bytes, list_bytes from leat.run where id = $1",
+                        "select r.step, weights_slot, state_slot, state_step, weights_hash, "
+                        "state_hash, state, sample_bytes, list_bytes, (select count(*) from "
+                        "leat.unit u where u.run = r.id and u.step = r.step) from leat.run r "
+                        "where id = $1",
                         err, LEAT_PG_I(run)));
     leat_code code = LEAT_OK;
     if (leat_pg_row_count(rows) == 0) {
@@ -151,6 +154,7 @@ leat_code leat_store_look(leat_pg *pg, int64_t run, leat_store_position *positio
         leat_store_copy(position->run_state, sizeof position->run_state, leat_pg_text(rows, 0, 6));
         position->sample_bytes = leat_pg_int(rows, 0, 7);
         position->list_bytes = leat_pg_int(rows, 0, 8);
+        position->units = leat_pg_int(rows, 0, 9);
         code = check_position(position, err);
     }
     leat_pg_rows_destroy(rows);
@@ -364,9 +368,10 @@ leat_code leat_store_has_weights(leat_pg *pg, int64_t run, int slot, int64_t siz
 }
 
 leat_code leat_store_open_step(leat_pg *pg, const leat_store_hold *hold, int64_t step, int slot,
-                               const char weights[65], leat_error *err) {
-    return LEAT_STORE_CALL(pg, NULL, "select leat.open_step($1, $2, $3, $4, $5, $6)", err,
-                           HELD(hold), LEAT_PG_I(step), LEAT_PG_I(slot), LEAT_PG_T(weights));
+                               const char weights[65], int64_t units, leat_error *err) {
+    return LEAT_STORE_CALL(pg, NULL, "select leat.open_step($1, $2, $3, $4, $5, $6, $7)", err,
+                           HELD(hold), LEAT_PG_I(step), LEAT_PG_I(slot), LEAT_PG_T(weights),
+                           LEAT_PG_I(units));
 }
 
 leat_code leat_store_commit(leat_pg *pg, const leat_store_hold *hold, const leat_store_step *step,
@@ -374,10 +379,11 @@ leat_code leat_store_commit(leat_pg *pg, const leat_store_hold *hold, const leat
     const leat_pg_value none = {.kind = LEAT_PG_NULL};
     LEAT_ASSERT(step->value_count >= 0 && step->value_count <= LEAT_STEP_VALUES_MAX);
     return LEAT_STORE_CALL(
-        pg, NULL, "select leat.commit_step($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)", err,
+        pg, NULL, "select leat.commit_step($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)", err,
         HELD(hold), LEAT_PG_I(step->step), LEAT_PG_I(step->weights_slot), LEAT_PG_T(step->weights),
         step->state_slot < 0 ? none : LEAT_PG_I(step->state_slot), LEAT_PG_T(step->state),
-        LEAT_PG_I(step->samples), LEAT_PG_R(step->values, step->value_count));
+        LEAT_PG_I(step->samples), LEAT_PG_R(step->values, step->value_count),
+        LEAT_PG_I(step->units), LEAT_PG_I(step->next_units));
 }
 
 leat_code leat_store_others(leat_pg *pg, int64_t *sessions, leat_error *err) {

@@ -20,11 +20,13 @@ static int64_t step_of(const leat_coordinator *self) {
 /* Opens the step of the state in memory: its weights, then the step. */
 static leat_code open_here(leat_coordinator *self, leat_error *err) {
     const int slot = self->at.weights[0] == 0 ? 0 : 1 - self->at.weights_slot;
+    int64_t units = 0;
+    LEAT_TRY(leat_coordinator_units(self, step_of(self), &units, err));
     LEAT_TRY(leat_coordinator_encode(self, err));
     LEAT_TRY(leat_coordinator_write(self, LEAT_STORE_WEIGHTS, slot, self->weights,
                                     self->sizes.weights, err));
-    LEAT_TRY(
-        leat_store_open_step(self->pg, &self->hold, step_of(self), slot, self->weights_hash, err));
+    LEAT_TRY(leat_store_open_step(self->pg, &self->hold, step_of(self), slot, self->weights_hash,
+                                  units, err));
     return leat_store_look(self->pg, self->run, &self->at, err);
 }
 
@@ -64,8 +66,18 @@ static leat_code take_state(leat_coordinator *self, leat_error *err) {
 
 static leat_code same_step(leat_coordinator *self, leat_error *err) {
     bool there = false;
+    int64_t units = 0;
+    LEAT_TRY(leat_coordinator_units(self, step_of(self), &units, err));
     LEAT_TRY(leat_coordinator_encode(self, err));
     if (strcmp(self->at.weights, self->weights_hash) != 0) return open_here(self, err);
+    if (self->at.units != units) {
+        leat_coordinator_say(self,
+                             "the database has %lld units of step %lld, which has %lld; it is "
+                             "opened again",
+                             (long long)self->at.units, (long long)step_of(self) + 1,
+                             (long long)units);
+        return open_here(self, err);
+    }
     /* a database that was restored may lack what a dump has left out */
     LEAT_TRY(leat_store_has_weights(self->pg, self->run, self->at.weights_slot, self->sizes.weights,
                                     &there, err));

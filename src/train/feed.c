@@ -33,6 +33,7 @@ leat_code leat_feed_plan(leat_feed *feed, const leat_train_options *options, lea
     LEAT_ASSERT(feed->steps_most >= 1 && feed->units_most >= 1);
     LEAT_ASSERT(feed->batches_most >= 1 && feed->batch_bytes >= 1);
     LEAT_ASSERT(feed->class->numbers == NULL || feed->samples_most >= 1);
+    LEAT_ASSERT(feed->unit_samples >= 0);
     feed->planned = true;
     return LEAT_OK;
 }
@@ -51,6 +52,7 @@ leat_code leat_feed_units(const leat_feed *feed, int64_t step, int64_t *units, l
     *units = 0;
     LEAT_TRY(feed->class->units(feed, step, units, err));
     LEAT_ASSERT(*units >= 1 && *units <= feed->units_most);
+    LEAT_ASSERT(feed->unit_samples == 0 || *units == feed->units_most);
     return LEAT_OK;
 }
 
@@ -60,6 +62,7 @@ leat_code leat_feed_place(const leat_feed *feed, int64_t step, int64_t unit, lea
     *out = (leat_place){0};
     LEAT_TRY(feed->class->place(feed, step, unit, out, err));
     LEAT_ASSERT(out->count >= 1 && out->batches >= 1 && out->batches <= feed->batches_most);
+    LEAT_ASSERT(feed->unit_samples == 0 || out->count == feed->unit_samples);
     LEAT_ASSERT(out->position >= 0 && out->position <= LEAT_TRAIN_POSITIONS_MAX);
     return LEAT_OK;
 }

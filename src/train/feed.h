@@ -84,6 +84,8 @@ struct leat_feed {
     const leat_samples *samples; /* NULL: it has none of one size */
     /* Since leat_feed_plan: steps that a run can have, and the most of any step or unit. */
     int64_t steps_most, units_most, batches_most, samples_most, batch_bytes;
+    /* Samples of every unit, and then every step has units_most; 0: units or steps differ. */
+    int64_t unit_samples;
     bool planned;
 };
 

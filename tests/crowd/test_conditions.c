@@ -168,7 +168,8 @@ static void each_condition_of_a_commit_alone(void **state) {
     static const char not_all[] = "not all units of step 0 are confirmed";
     const struct {
         const char *sql, *undo;
-        int run, fence, epoch, step, weights_slot, state_slot; /* added to what is right */
+        /* added to what is right */
+        int run, fence, epoch, step, weights_slot, state_slot, units, next_units;
         leat_code code;
         const char *says;
     } cases[] = {
@@ -197,15 +198,22 @@ static void each_condition_of_a_commit_alone(void **state) {
          "update leat.unit set state = 'confirmed'", .code = LEAT_ERR_BUSY, .says = not_all},
         {"delete from leat.unit where unit = 1",
          "insert into leat.unit (run, step, unit, state) values (1, 0, 1, 'confirmed')",
-         .code = LEAT_ERR_BUSY, .says = not_all},
+         .code = LEAT_ERR_BUSY, .says = "step 0 has 2 units, not 3"},
+        {"insert into leat.unit (run, step, unit, state) values (1, 0, 3, 'confirmed')",
+         "delete from leat.unit where unit = 3", .code = LEAT_ERR_BUSY,
+         .says = "step 0 has 4 units, not 3"},
+        {"select 1", "select 1", .units = 1, .code = LEAT_ERR_BUSY,
+         .says = "step 0 has 3 units, not 4"},
+        {"select 1", "select 1", .next_units = 1, .code = LEAT_ERR_OPTION,
+         .says = "a step of this run has at most 3 units, and at least one, not 4"},
+        {"select 1", "select 1", .next_units = -3, .code = LEAT_ERR_OPTION,
+         .says = "a step of this run has at most 3 units, and at least one, not 0"},
         {"update leat.run set value_names = '{loss}'",
          "update leat.run set value_names = '{loss,norm}'", .code = LEAT_ERR_OPTION,
          .says = "a step of this run has 1 values, not 2"},
         {"update leat.run set value_names = '{loss,norm,more}'",
          "update leat.run set value_names = '{loss,norm}'", .code = LEAT_ERR_OPTION,
          .says = "a step of this run has 3 values, not 2"},
-        {"update leat.run set units = 4", "update leat.run set units = 3", .code = LEAT_ERR_BUSY,
-         .says = not_all},
         {"select 1", "select 1", .code = LEAT_OK, .says = ""},
     };
     join(of->ann, M1);
@@ -222,6 +230,8 @@ static void each_condition_of_a_commit_alone(void **state) {
         step.step += cases[i].step;
         step.weights_slot += cases[i].weights_slot;
         step.state_slot += cases[i].state_slot;
+        step.units += cases[i].units;
+        step.next_units += cases[i].next_units;
         if (leat_store_commit(of->owner, &hold, &step, &err) != cases[i].code ||
             strcmp(err.message, cases[i].says) != 0)
             fail_msg("case %zu: \"%s\", not \"%s\"", i, err.message, cases[i].says);

@@ -8,6 +8,7 @@ import os
 import re
 import shlex
 import shutil
+import signal
 import unittest
 
 from server import require
@@ -113,6 +114,18 @@ class Versions(Runs):
                          " .* does not have the run: use leat coordinate --resume of the version")
         self.assertNotIn("DROP", coordinator.said)
         self.assertFalse(os.path.exists(self.folder))
+
+    def test_other_units(self):
+        """The open step has a unit too many, as by a version of leat with another feed."""
+        self.put(NOW)
+        step = self.wanted["step"]
+        self.server.sql(f"insert into leat.unit (run, step, unit) values (1, {step}, 3)",
+                        database=self.database)
+        coordinator = self.resume()
+        coordinator.until(f"the database has 4 units of step {step + 1}, which has 3; it is opened "
+                          "again\n")
+        coordinator.end(1, signal.SIGINT)
+        self.finish()
 
     def test_other_values(self):
         """A run whose steps have other values, by a version of leat with the same schema."""

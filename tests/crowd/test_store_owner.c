@@ -175,6 +175,93 @@ static void names_of_values(void **state) {
         assert_string_equal(found.value_names, cases[i].names);
         leat_pg_rows_destroy(rows);
     }
+    static const char *const wrong[] = {"{\"a b\"}", "{\"a,b\"}", "{a,NULL}", "{{a},{b}}", "{\"\"}"};
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        leat_error err = {0};
+        char sql[128];
+        snprintf(sql, sizeof sql, "update leat.run set value_names = '%s'", wrong[i]);
+        if (leat_pg_script(of->owner, sql, &err) != LEAT_ERR_INPUT) fail_msg("%s", wrong[i]);
+    }
+}
+
+/* ---- steps of several numbers of units -------------------------------------------------------- */
+
+/* Delivers and confirms all of a step, and commits it, with so many units for the next one. */
+static void pass_step(world *of, leat_store_step *step, int64_t units, int64_t next_units) {
+    step->units = units, step->next_units = next_units;
+    for (int64_t i = 0; i < units; i++) {
+        leat_store_lease lease = claim(of, of->ann, M1);
+        assert_true(lease.lease > 0 && lease.step == step->step && lease.unit == i);
+        deliver(of, of->ann, &lease);
+    }
+    assert_int_equal(claim(of, of->bob, M2).lease, 0);
+    confirm_all(of, step->step);
+    assert_int_equal(commit(of, step), LEAT_OK);
+    step->step++;
+    step->weights_slot = 1 - step->weights_slot;
+}
+
+static void steps_have_units_of_their_own(void **state) {
+    world *of = *state;
+    leat_store_position at;
+    leat_error err = {0};
+    leat_store_run run = a_run("run-a");
+    leat_store_step step = a_step(0);
+    join(of->ann, M1);
+    join(of->bob, M2);
+    step.samples = 300;
+    pass_step(of, &step, 3, 1);
+    step.samples = 330;
+    pass_step(of, &step, 1, 2);
+    must(leat_store_look(of->owner, of->hold.run, &at, &err), &err);
+    assert_true(at.step == 2 && at.units == 2);
+    /* as if its end had been there: the units come back with more steps, and those that are there
+     * stay */
+    tell(of->owner, "delete from leat.unit where unit = 1");
+    run.steps = STEPS;
+    must(leat_store_resume_run(of->owner, &of->hold, &run, 2, &err), &err);
+    assert_int_equal(leat_store_resume_run(of->owner, &of->hold, &run, UNITS + 1, &err),
+                     LEAT_ERR_OPTION);
+    pass_step(of, &step, 2, 1);
+    /* opened again, with another number */
+    must(leat_store_open_step(of->owner, &of->hold, 2, step.weights_slot, HASH64, 2, &err), &err);
+    must(leat_store_look(of->owner, of->hold.run, &at, &err), &err);
+    assert_true(at.step == 2 && at.units == 2);
+    assert_int_equal(
+        leat_store_open_step(of->owner, &of->hold, 2, step.weights_slot, HASH64, 0, &err),
+        LEAT_ERR_OPTION);
+    must(leat_store_open_step(of->owner, &of->hold, STEPS, step.weights_slot, HASH64, 0, &err),
+         &err);
+    must(leat_store_look(of->owner, of->hold.run, &at, &err), &err);
+    assert_true(at.step == STEPS && at.units == 0);
+}
+
+/* What the views say of samples: of units that are alike, where each is; else what is known. */
+static void samples_of_units(void **state) {
+    world *of = *state;
+    static const char views[] =
+        "select concat_ws(' ', u.start_index, u.end_index, u.epoch, u.status, "
+        "t.total_images_processed, t.current_epoch, w.total_images) from leat.training_state t, "
+        "leat.work_units u, leat.workers w where u.iteration = 1 and u.id = 0 and w.account = "
+        "'ann'";
+    static const struct {
+        const char *sql, *says;
+    } cases[] = {
+        {"select 1", "300 400 0 pending 2310 2 300"},
+        {"update leat.run set unit_size = 0", "pending 2310 2"},
+        {"delete from leat.step", "pending"},
+        {"update leat.run set unit_size = 100", "300 400 0 pending 300 0 300"},
+    };
+    leat_store_step step = a_step(0);
+    join(of->ann, M1);
+    join(of->bob, M2);
+    step.samples = 2310;
+    pass_step(of, &step, UNITS, UNITS);
+    assert_string_equal(ask(of->bob, "select epoch from leat.loss_history"), "2");
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        tell(of->owner, cases[i].sql);
+        assert_string_equal(ask(of->bob, views), cases[i].says);
+    }
 }
 
 /* A slow copy of a committed step changes nothing. */
@@ -307,7 +394,7 @@ static void a_lost_run_is_not_written(void **state) {
         assert_int_equal(leat_store_write(pg, h, LEAT_STORE_STATE, 1, of->payload, 9, PART, &err),
                          LEAT_ERR_BUSY);
         assert_int_equal(leat_store_renew_hold(pg, h, &err), LEAT_ERR_BUSY);
-        assert_int_equal(leat_store_open_step(pg, h, 0, 0, HASH64, &err), LEAT_ERR_BUSY);
+        assert_int_equal(leat_store_open_step(pg, h, 0, 0, HASH64, UNITS, &err), LEAT_ERR_BUSY);
         assert_int_equal(leat_store_confirm(pg, h, 0, &result, &done, &err), LEAT_ERR_BUSY);
         assert_int_equal(leat_store_refuse(pg, h, 0, &result, false, "x", &done, &err),
                          LEAT_ERR_BUSY);
@@ -355,7 +442,7 @@ static void going_back(void **state) {
     assert_int_equal(commit(of, &step), LEAT_OK);
     leat_store_lease late = get(of, of->ann, M1, 0, false);
     put_all(of, of->ann, &late);
-    must(leat_store_open_step(of->owner, &of->hold, 0, 1, HASH64, &err), &err);
+    must(leat_store_open_step(of->owner, &of->hold, 0, 1, HASH64, UNITS, &err), &err);
     assert_string_equal(submit(of->ann, &late, of->hash), "there is no such lease");
     assert_string_equal(ask(of->owner, "select count(*) from leat.step"), "0");
     /* a database that was restored counts leases again */
@@ -370,7 +457,7 @@ static void going_back(void **state) {
                         "another lease has its number now: the database went back");
     assert_string_equal(submit(of->ann, &late, of->hash),
                         "another lease has its number now: the database went back");
-    assert_int_equal(leat_store_open_step(of->owner, &of->hold, STEPS + 1, 1, HASH64, &err),
+    assert_int_equal(leat_store_open_step(of->owner, &of->hold, STEPS + 1, 1, HASH64, UNITS, &err),
                      LEAT_ERR_INPUT);
 }
 
@@ -452,7 +539,7 @@ static void volunteers_have_functions_alone(void **state) {
     }
     leat_pg_rows_destroy(rows);
     denied(of->bob, "select leat.hold(1, 'me', 1, 1)");
-    denied(of->bob, "select leat.commit_step(1, 1, 1, 0, 1, '', null, '', 0, '{}')");
+    denied(of->bob, "select leat.commit_step(1, 1, 1, 0, 1, '', null, '', 0, '{}', 1, 1)");
     denied(of->bob, "select leat.note(1, '', '', '')");
     denied(of->bob, "select leat.end_lease(1, 'released', '')");
     denied(of->bob, "select leat.create_run('', '', '', '', '', '', '', 1, '', '', 1, 1, 1, 1, 1, "
@@ -475,6 +562,8 @@ int main(void) {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, world_setup, world_teardown)
     const struct CMUnitTest tests[] = {
         TEST(commits),
+        TEST(steps_have_units_of_their_own),
+        TEST(samples_of_units),
         TEST(values_by_name),
         TEST(losses_of_a_gan),
         TEST(names_of_values),

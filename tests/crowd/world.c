@@ -57,7 +57,7 @@ void open_run(world *of, const char *name) {
     must(leat_store_write(of->owner, &of->hold, LEAT_STORE_WEIGHTS, 0, of->weights, WEIGHTS, PART,
                           &err),
          &err);
-    must(leat_store_open_step(of->owner, &of->hold, 0, 0, HASH64, &err), &err);
+    must(leat_store_open_step(of->owner, &of->hold, 0, 0, HASH64, UNITS, &err), &err);
 }
 
 /* A database of its own for each test, named after it. */
@@ -192,6 +192,8 @@ leat_store_step a_step(int64_t step) {
                           .samples = 300 * (step + 1),
                           .weights_slot = (int)((step + 1) % 2),
                           .state_slot = -1,
+                          .units = UNITS,
+                          .next_units = UNITS,
                           .value_count = 2,
                           .values = {0.5, 0.25}};
     memcpy(of.weights, HASH64, 65);
