@@ -16,6 +16,8 @@ struct leat_doctor {
     leat_crowd_facts database;
 };
 
+/* ---- Told (tell.c) ---- */
+
 /* One line: the finding, and what to do ("" if nothing). */
 void leat_doctor_tell(leat_doctor *doc, leat_verdict how, const char *what, const char *todo);
 /* Those of a verification that are listed, of `all`. */
@@ -25,6 +27,8 @@ void leat_doctor_tell_findings(leat_doctor *doc, const leat_verify_finding *find
 /* A note if `data` ("the data set") has more bytes than this machine's memory: which order to use.
  */
 bool leat_doctor_tell_memory(leat_doctor *doc, const char *data, int64_t size_bytes);
+
+/* ---- Checked (kernels.c, database.c) ---- */
 
 /* The kernels of this name, or "all" of them. */
 void leat_doctor_kernels(leat_doctor *doc, const char *name);
