@@ -249,6 +249,15 @@ if(TARGET leat)
   endforeach()
 endif()
 
+# The command with models of which a higher or a lower number is better (tests/cli/ranked.c).
+if(TARGET leat)
+  add_executable(leat_ranked $<TARGET_OBJECTS:leat> tests/cli/ranked.c tests/train/tenant.c)
+  target_include_directories(leat_ranked PRIVATE include src cli tests)
+  set_target_properties(leat_ranked PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/tests")
+  target_link_libraries(leat_ranked PRIVATE leat_flags ${LEAT_ROOM_TARGETS} PkgConfig::CMOCKA)
+  list(APPEND LEAT_TOOLS_cli leat_ranked)
+endif()
+
 # The command with fault points, which waits where a Python test wants it (tests/cli/held.py), and
 # with a clock that goes by what it does (tests/cli/held_clock.c), and with the memory that a test
 # wants (tests/cli/held_memory.c).

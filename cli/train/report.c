@@ -27,13 +27,15 @@ static const char *const classes[LINES] = {"line l1", "line l2", "line l3"};
 /* Curves over the steps, NaN where they are not known. */
 typedef struct run_figure {
     const char *title, *axis, *names[LINES];
-    int count; /* curves */
+    const char *better; /* NULL: nothing to say */
+    int count;          /* curves */
     int points;
     double xs[POINTS], ys[LINES][POINTS];
 } run_figure;
 
 /* Curves are points: what was measured, and when. */
 static void begin_curves(leat_plot *plot, const run_figure *of) {
+    if (of->better != NULL) leat_figure_say(plot->page, of->better);
     for (int i = 0; i < of->count; i++)
         leat_figure_item(plot->page, classes[i], of->names[i], NULL);
     plot->points = true;
@@ -109,18 +111,21 @@ static double number_at(const run_series *of, int i, int index) {
     return of->points != NULL ? of->points[i].values[index] : of->measurements[i].values[index];
 }
 
-/* The figure that begins with the value `index`: it and the next ones of the same figure. Points at
- * which none of them is known are left out. */
+/* The figure that begins with the value `index`: it and the next ones of the same figure, of which
+ * a lower or a higher one may be better if they are measured. Points at which none is known are
+ * left out. */
 static void draw_figure(leat_page *page, const leat_run_metrics *metrics, const run_series *of,
                         int index) {
     const leat_value *names = of->names;
     run_figure figure = {.title = names[index].figure, .axis = names[index].axis};
-    int indices[LINES];
+    int indices[LINES], better = of->points == NULL ? names[index].better : 0;
     for (int k = index; names[k].name != NULL && figure.count < LINES; k++) {
         if (!is_with(&names[k], &names[index])) continue;
         indices[figure.count] = k;
+        if (names[k].better != better) better = 0;
         figure.names[figure.count++] = names[k].label;
     }
+    figure.better = leat_train_better_words(better);
     for (int i = 0; i < of->count; i++) {
         bool known = false;
         figure.xs[figure.points] = step_at(of, i);
@@ -190,7 +195,7 @@ static void draw_distance(leat_page *page, const run_report *report) {
     plot.points = true;
     plot.series = measure->label;
     leat_figure_begin(page, measure->figure);
-    leat_figure_say(page, "lower is better:");
+    leat_figure_say(page, leat_train_better_words(measure->better));
     snprintf(label, sizeof label, "%s, now", measure->label);
     leat_figure_item(page, classes[0], label,
                      leat_unit_words(words, LEAT_UNIT_NUMBER, ys[points - 1]));
@@ -291,14 +296,18 @@ static void put_settings(leat_textbuf *out, const run_report *report) {
 }
 
 static void put_checkpoints(leat_textbuf *out, const run_report *report) {
+    const leat_value *measures = report->metrics->measures;
+    const bool measured = leat_value_count(measures) > 0;
     leat_run_checkpoint of;
     leat_textbuf_put(out, "<h2>Checkpoints</h2>\n<div class=\"panel scroll\"><table>\n<tr><th>step"
-                          "</th><th>score</th><th class=\"text\">hash of the state</th></tr>\n");
+                          "</th><th>");
+    leat_html_text(out, measured ? measures[0].name : "score");
+    leat_textbuf_put(out, "</th><th class=\"text\">hash of the state</th></tr>\n");
     for (int i = 0; leat_run_checkpoint_at(report->run, i, &of); i++) {
         leat_textbuf_printf(out, "<tr><td>%lld</td><td>", (long long)of.step);
         if (!isnan(of.score)) leat_textbuf_printf(out, "%.4g", of.score);
-        leat_textbuf_printf(out, "%s</td><td class=\"text mono wide\">%s</td></tr>\n",
-                            of.best ? " (lowest)" : "", of.state);
+        if (of.best) leat_textbuf_printf(out, " (%s)", leat_train_best_word(&measures[0]));
+        leat_textbuf_printf(out, "</td><td class=\"text mono wide\">%s</td></tr>\n", of.state);
     }
     leat_textbuf_put(out, "</table></div>\n");
 }

@@ -52,6 +52,15 @@ bool leat_train_sum_at(const leat_value *names, const double *values, int k, lea
 
 /* ---- The result ----------------------------------------------------------------------------- */
 
+const char *leat_train_best_word(const leat_value *measure) {
+    return measure->better > 0 ? "highest" : "lowest";
+}
+
+const char *leat_train_better_words(int better) {
+    if (better == 0) return NULL;
+    return better > 0 ? "higher is better:" : "lower is better:";
+}
+
 static void write_warnings(leat_cli *cli, const leat_train_result *result) {
     for (int kind = 0; kind < LEAT_WARNINGS_MAX; kind++) {
         char text[LEAT_WARNING_BYTES];
@@ -59,13 +68,16 @@ static void write_warnings(leat_cli *cli, const leat_train_result *result) {
     }
 }
 
+/* What a model does not measure is not known. */
 static void write_score(leat_cli *cli, const leat_train_result *result) {
     if (isnan(result->score)) return;
     leat_out(cli, "score   %.4g", result->score);
     if (!isnan(result->score_untrained)) leat_out(cli, "; untrained %.4g", result->score_untrained);
-    leat_out(cli,
-             "; half of the images against the other half: %.4g; deviation of the samples %.3f\n",
-             result->score_halves, result->deviation);
+    if (!isnan(result->score_halves))
+        leat_out(cli, "; half of the images against the other half: %.4g", result->score_halves);
+    if (!isnan(result->deviation))
+        leat_out(cli, "; deviation of the samples %.3f", result->deviation);
+    leat_out(cli, "\n");
     if (isnan(result->spread)) return;
     leat_out(cli, "spread  %.3f between the samples", result->spread);
     if (!isnan(result->spread_data))

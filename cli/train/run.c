@@ -33,12 +33,16 @@ static void close_run(inspected *self) {
 
 /* ---- Shown -------------------------------------------------------------------------------- */
 
-static void put_checkpoint(leat_cli *cli, const leat_run_checkpoint *of) {
+/* A score is of the first of what is measured. */
+static void put_checkpoint(leat_cli *cli, const leat_value *measures,
+                           const leat_run_checkpoint *of) {
     char words[LEAT_WORDS_BYTES];
     leat_out(cli, "  step %-12s state %.16s", leat_words_count(words, of->step), of->state);
-    if (!isnan(of->score))
-        leat_out(cli, "  score %.4g, deviation %.3f%s", of->score, of->deviation,
-                 of->best ? ", the lowest" : "");
+    if (!isnan(of->score) && leat_value_count(measures) > 0) {
+        leat_out(cli, "  %s %.4g", measures[0].name, of->score);
+        if (!isnan(of->deviation)) leat_out(cli, ", deviation %.3f", of->deviation);
+        if (of->best) leat_out(cli, ", the %s", leat_train_best_word(&measures[0]));
+    }
     leat_out(cli, "\n");
 }
 
@@ -102,7 +106,8 @@ static void put_run(leat_cli *cli, const inspected *self) {
     put_warnings(cli, self->metrics);
     put_measurements(cli, self->metrics);
     leat_out(cli, "\n");
-    for (int i = 0; leat_run_checkpoint_at(self->run, i, &of); i++) put_checkpoint(cli, &of);
+    for (int i = 0; leat_run_checkpoint_at(self->run, i, &of); i++)
+        put_checkpoint(cli, self->metrics->measures, &of);
     leat_out(cli, "\n");
     const char *name, *value;
     for (int i = 0; leat_run_setting_at(self->run, i, &name, &value); i++)

@@ -12,6 +12,11 @@ LEAT_MUST_CHECK leat_code leat_train_report(const char *run, leat_error *err);
 bool leat_train_warned(const leat_train_warning *warnings, int kind, char text[LEAT_WARNING_BYTES]);
 void leat_train_json_warnings(leat_json *json, const leat_train_warning *warnings);
 
+/* "lowest" or "highest": which of the scores is the best checkpoint's; and "lower is better:" or
+ * "higher is better:", NULL if neither is. Of a value's leat_value.better. */
+const char *leat_train_best_word(const leat_value *measure);
+const char *leat_train_better_words(int better);
+
 /* The few numbers that stand for a step where there is little space: sums of its values, in the
  * order of the list (see leat_value.sum). False after the last, k from 0. */
 typedef struct leat_train_sum {

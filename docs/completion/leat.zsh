@@ -282,7 +282,7 @@ _leat() {
       '--seed[seed of the initial weights, the order of images, and the latent vectors]:seed:' \
       '--checkpoint-every[steps between checkpoints; 0: only by time; the last step is always saved]:checkpoint-every:' \
       '--checkpoint-minutes[maximum minutes between checkpoints; 0: only by steps]:checkpoint-minutes:' \
-      '--keep[number of recent checkpoints to keep; the one with the lowest score is kept as well]:keep:' \
+      '--keep[number of recent checkpoints to keep; the one with the best score is kept as well]:keep:' \
       '--sample-every[steps between grids of samples with their score; 0: none]:sample-every:' \
       '--threads[number of threads; the weights do not depend on it]:threads:' \
       '--memory[fail if the run needs more memory than this, not counting mapped images]:memory:' \
@@ -350,7 +350,7 @@ _leat() {
       '--seed[seed of the initial weights, the order of images, and the latent vectors]:seed:' \
       '--checkpoint-every[steps between checkpoints; 0: only by time; the last step is always saved]:checkpoint-every:' \
       '--checkpoint-minutes[maximum minutes between checkpoints; 0: only by steps]:checkpoint-minutes:' \
-      '--keep[number of recent checkpoints to keep; the one with the lowest score is kept as well]:keep:' \
+      '--keep[number of recent checkpoints to keep; the one with the best score is kept as well]:keep:' \
       '--sample-every[steps between grids of samples with their score; 0: none]:sample-every:' \
       '--threads[number of threads; the weights do not depend on it]:threads:' \
       '--memory[fail if the run needs more memory than this, not counting mapped images]:memory:' \

@@ -66,6 +66,9 @@ typedef struct leat_value {
 LEAT_API int leat_value_count(const leat_value *list);
 /* Of numbers in the order of a list, the one of that name; NaN: the list has no such name. */
 LEAT_API double leat_value_get(const leat_value *list, const double *numbers, const char *name);
+/* Whether the number a of a value is better than b: lower or higher, as the value says, and not
+ * equal. False if one of them is NaN, or if neither is better. */
+LEAT_API bool leat_value_is_better(const leat_value *value, double a, double b);
 
 /* ---- DCGAN -------------------------------------------------------------------------------- */
 

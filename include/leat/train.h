@@ -221,7 +221,7 @@ typedef struct leat_run_checkpoint {
     const char *state;       /* hash */
     char path[4096];         /* of the weights, a safetensors file */
     double score, deviation; /* NaN: not measured at this step */
-    bool best;               /* the lowest score among the checkpoints present */
+    bool best;               /* the best score among the checkpoints present */
 } leat_run_checkpoint;
 /* 0 <= index < checkpoint_count, by step. */
 LEAT_API bool leat_run_checkpoint_at(const leat_run *run, int index, leat_run_checkpoint *out);

@@ -33,7 +33,7 @@ class Checkpoint(NamedTuple):
     state: str        #: hash of the weights and moments
     score: float      #: distance of generated images from the data; NaN: not measured at this step
     deviation: float  #: of generated values, on the scale -1 to 1; NaN: not measured
-    best: bool        #: has the lowest score of those that there are
+    best: bool        #: has the best score of those that there are
 
 
 class Metrics(NamedTuple):

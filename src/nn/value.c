@@ -15,3 +15,7 @@ double leat_value_get(const leat_value *list, const double *numbers, const char 
         if (strcmp(list[i].name, name) == 0) return numbers[i];
     return NAN;
 }
+
+bool leat_value_is_better(const leat_value *value, double a, double b) {
+    return (value->better < 0 && a < b) || (value->better > 0 && a > b);
+}

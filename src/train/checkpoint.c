@@ -278,12 +278,14 @@ leat_code leat_checkpoints_refuse(const leat_checkpoints *list, int64_t step, in
                      size < sizeof text ? "" : "...");
 }
 
-const leat_checkpoint *leat_checkpoints_best(const leat_checkpoints *list, int64_t last) {
+const leat_checkpoint *leat_checkpoints_best(const leat_checkpoints *list,
+                                             const leat_value *measures, int64_t last) {
     const leat_checkpoint *best = NULL;
+    if (leat_value_count(measures) == 0 || measures[0].better == 0) return NULL;
     for (int64_t i = 0; i < list->count; i++) {
         const leat_checkpoint *of = &list->items[i];
-        if (of->step <= last && !isnan(of->score) && (best == NULL || of->score < best->score))
-            best = of;
+        if (of->step > last || isnan(of->score)) continue;
+        if (best == NULL || leat_value_is_better(&measures[0], of->score, best->score)) best = of;
     }
     return best;
 }
@@ -363,10 +365,10 @@ static leat_code remove_rest(const char *dir, const leat_checkpoints *list,
     return leat_path_remove_drafts(dir, err);
 }
 
-static leat_code prune(const char *dir, int64_t keep, int64_t last, const leat_checkpoints *list,
-                       leat_error *err) {
+static leat_code prune(const char *dir, const leat_value *measures, int64_t keep, int64_t last,
+                       const leat_checkpoints *list, leat_error *err) {
     leat_path_list names = {0};
-    const leat_checkpoint *best = leat_checkpoints_best(list, last);
+    const leat_checkpoint *best = leat_checkpoints_best(list, measures, last);
     int64_t count = 0;      /* of those up to `last` */
     LEAT_ASSERT(keep >= 1); /* the newest one is what a run resumes from */
     while (count < list->count && list->items[count].step <= last) count++;
@@ -378,11 +380,11 @@ static leat_code prune(const char *dir, int64_t keep, int64_t last, const leat_c
     return code;
 }
 
-leat_code leat_checkpoints_prune(const char *dir, const char *run, int64_t keep, int64_t last,
-                                 leat_error *err) {
+leat_code leat_checkpoints_prune(const char *dir, const char *run, const leat_value *measures,
+                                 int64_t keep, int64_t last, leat_error *err) {
     leat_checkpoints list;
     LEAT_TRY(leat_checkpoints_list(&list, dir, run, true, err));
-    leat_code code = prune(dir, keep, last, &list, err);
+    leat_code code = prune(dir, measures, keep, last, &list, err);
     leat_checkpoints_free(&list);
     return code;
 }

@@ -44,8 +44,11 @@ const leat_checkpoint *leat_checkpoints_find(const leat_checkpoints *list, int64
  * that many images (0: without). LEAT_ERR_CORRUPT: there is one, and it is damaged. */
 LEAT_MUST_CHECK leat_code leat_checkpoints_refuse(const leat_checkpoints *list, int64_t step,
                                                   int64_t images, leat_error *err);
-/* The one with the lowest score, of steps up to `last`; NULL if none has a score. */
-const leat_checkpoint *leat_checkpoints_best(const leat_checkpoints *list, int64_t last);
+/* The one with the best score, of steps up to `last`, and of equal ones the first. A score is of
+ * the first of `measures`, which says whether a lower or a higher one is better. NULL if none has a
+ * score, or nothing is measured (NULL, as an empty list), or neither is better. */
+const leat_checkpoint *leat_checkpoints_best(const leat_checkpoints *list,
+                                             const leat_value *measures, int64_t last);
 
 /* The step of the name of one of its files; -1: it is another file. */
 int64_t leat_checkpoint_step(const char *name);
@@ -60,10 +63,12 @@ LEAT_MUST_CHECK leat_code leat_checkpoint_load(const char *dir, const leat_check
                                                leat_trainer *trainer, leat_error *err);
 /*
  * Of the checkpoints up to step `last`, the one just saved, removes all but `keep` and the best
- * one; and files that an interrupted run has left. Later ones are damaged, or the run would not
- * have continued before them: they are not counted, and stay until they are written again.
+ * one by `measures`; and files that an interrupted run has left. Later ones are damaged, or the run
+ * would not have continued before them: they are not counted, and stay until they are written
+ * again.
  */
-LEAT_MUST_CHECK leat_code leat_checkpoints_prune(const char *dir, const char *run, int64_t keep,
+LEAT_MUST_CHECK leat_code leat_checkpoints_prune(const char *dir, const char *run,
+                                                 const leat_value *measures, int64_t keep,
                                                  int64_t last, leat_error *err);
 
 #endif

@@ -125,11 +125,12 @@ bool leat_run_checkpoint_at(const leat_run *run, int index, leat_run_checkpoint 
     *out = (leat_run_checkpoint){0};
     if (index < 0 || index >= run->checkpoints.count) return false;
     const leat_checkpoint *of = &run->checkpoints.items[index];
-    *out = (leat_run_checkpoint){.step = of->step,
-                                 .state = of->state,
-                                 .score = of->score,
-                                 .deviation = of->deviation,
-                                 .best = of == leat_checkpoints_best(&run->checkpoints, INT64_MAX)};
+    *out = (leat_run_checkpoint){
+        .step = of->step,
+        .state = of->state,
+        .score = of->score,
+        .deviation = of->deviation,
+        .best = of == leat_checkpoints_best(&run->checkpoints, run->task->measures, INT64_MAX)};
     return leat_checkpoint_path(run->folder.checkpoints, of->step, out->path, NULL) == LEAT_OK;
 }
 

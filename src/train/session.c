@@ -291,8 +291,8 @@ static leat_code save(leat_session *session, leat_error *err) {
     session->saved_step = of.step;
     session->saved_ns = leat_clock_ns();
     LEAT_TRY(leat_checkpoint_path(dir, of.step, session->result->checkpoint, err));
-    LEAT_TRY(
-        leat_checkpoints_prune(dir, session->identity.run, session->options->keep, of.step, err));
+    LEAT_TRY(leat_checkpoints_prune(dir, session->identity.run, session->task->measures,
+                                    session->options->keep, of.step, err));
     if (session->options->export_dir != NULL) export_it(session);
     return LEAT_OK;
 }
@@ -350,6 +350,17 @@ bool leat_session_goes_on(const leat_session *session) {
     return options->progress == NULL || options->progress(options->user, &progress);
 }
 
+static void note_worse(leat_session *session) {
+    const leat_train_result *result = session->result;
+    const leat_value *measures = session->task->measures;
+    if (leat_value_count(measures) > 0 &&
+        leat_value_is_better(&measures[0], result->score_untrained, result->score))
+        leat_session_note(session,
+                          "the %s is worse than before the first step: training has diverged, or "
+                          "was too short",
+                          measures[0].name);
+}
+
 static void fill_result(leat_session *session) {
     leat_train_result *result = session->result;
     const leat_metrics *metrics = &session->metrics;
@@ -362,10 +373,7 @@ static void fill_result(leat_session *session) {
     memcpy(result->warnings, metrics->watching.warnings, sizeof result->warnings);
     if (session->measure != NULL && session->task->measure->finish != NULL)
         session->task->measure->finish(session->measure, result);
-    if (result->score > result->score_untrained)
-        leat_session_note(session,
-                          "the score is worse than before the first step: training has diverged, "
-                          "or was too short");
+    note_worse(session);
     if (session->train_seconds > 0)
         result->images_per_second = (double)session->images / session->train_seconds;
     result->memory_peak_bytes = leat_rss_peak_bytes();

@@ -22,7 +22,7 @@ static const leat_task *find(const char *name) {
 /* The options of a run are one list of names for the command line, YAML, Python and the run's
  * files, and its settings fit into the memory that every owner of some has. Settings are read from
  * files and databases that are closed then, so none is a text, of which only the address is kept.
- * The checkpoint with the lowest of the first measure is the best one (leat_checkpoints_best). */
+ */
 static void check_row(const leat_task *task) {
     const leat_setting_table *own = task->settings(), *all = leat_train_options_table();
     const bool fit = strcmp(task->model->batch, task->feed->batch) == 0;
@@ -30,7 +30,6 @@ static void check_row(const leat_task *task) {
     LEAT_ASSERT(strlen(task->model->name) < LEAT_MODEL_NAME_BYTES);
     LEAT_ASSERT(leat_value_count(task->model->values) <= LEAT_STEP_VALUES_MAX);
     LEAT_ASSERT(leat_value_count(task->measures) <= LEAT_MEASURES_MAX);
-    LEAT_ASSERT(leat_value_count(task->measures) == 0 || task->measures[0].better < 0);
     for (const leat_setting *row = own->rows; row->name != NULL; row++) {
         const leat_setting *twin = leat_setting_find(all, row->name);
         LEAT_ASSERT(twin == NULL && row->kind != LEAT_SETTING_TEXT &&

@@ -47,7 +47,9 @@ typedef struct leat_foreign_key {
 struct leat_task {
     const leat_model_class *model;
     const leat_feed_class *feed; /* of the same kind of batches */
-    /* The checkpoint with the lowest of the first is kept. NULL, as an empty list: nothing. */
+    /* The checkpoint with the best of the first, by leat_value.better, is kept as well as the last
+     * ones: of equal ones the earliest; none if neither is better. It is also what a checkpoint's
+     * "score" is. NULL, as an empty list: nothing is measured. */
     const leat_value *measures;
     const leat_measure_class *measure; /* NULL: nothing is measured */
     const leat_watch *watches;         /* NULL, as an empty list: nothing is warned of */

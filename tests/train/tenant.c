@@ -168,26 +168,16 @@ static const leat_value values[] = {{.name = "loss", .label = "loss", .better = 
                                     {.name = NULL}};
 static const char *const suites[] = {NULL};
 
-static const leat_model_class linear_class = {
-    .name = "linear",
-    .identity = "leat linear 1",
-    .batch = BATCH,
-    .values = values,
-    .sums = 1,
-    .norms = 1,
-    .suites = suites,
-    .passes = passes,
-    .sizes = sizes,
-    .create = create,
-    .destroy = destroy,
-    .tensor = tensor,
-    .init = init,
-    .unit = unit,
-    .fold = fold,
-    .norm = norm,
-    .step = step,
-    .cancel = cancel,
-};
+#define LINEAR(of)                                                                                 \
+    {                                                                                              \
+        .name = of, .identity = "leat linear 1", .batch = BATCH, .values = values, .sums = 1,      \
+        .norms = 1, .suites = suites, .passes = passes, .sizes = sizes, .create = create,          \
+        .destroy = destroy, .tensor = tensor, .init = init, .unit = unit, .fold = fold,            \
+        .norm = norm, .step = step, .cancel = cancel                                               \
+    }
+static const leat_model_class linear_class = LINEAR("linear");
+static const leat_model_class higher_class = LINEAR("higher"), lower_class = LINEAR("lower");
+static const leat_model_class neither_class = LINEAR("neither");
 
 /* ---- the feed ------------------------------------------------------------------------------- */
 
@@ -432,3 +422,48 @@ const leat_task tenant_task = {.model = &linear_class,
                                .watches = watches,
                                .settings = settings_table,
                                .exports = &exports};
+
+/* ---- the best of what is measured ----------------------------------------------------------- */
+
+#define MEASURE(of)                                                                                \
+    { .name = "fit", .label = "fit", .better = (of), .figure = "Fit", .axis = "fit" }
+static const leat_value higher[] = {MEASURE(1), {.name = NULL}},
+                        lower[] = {MEASURE(-1), {.name = NULL}},
+                        neither[] = {MEASURE(0), {.name = NULL}};
+
+static int64_t no_bytes(const leat_train_options *options) {
+    (void)options;
+    return 0;
+}
+
+static leat_code begin_fits(void **self, const leat_measuring *of,
+                            char note[LEAT_MEASURE_NOTE_BYTES], leat_error *err) {
+    static const double fits[] = TENANT_FITS;
+    (void)of;
+    (void)note;
+    (void)err;
+    *self = (void *)(uintptr_t)fits;
+    return LEAT_OK;
+}
+
+static void end_fits(void *self) { (void)self; }
+
+static leat_code take_fit(void *self, const float *parameters, leat_train_step *at,
+                          char note[LEAT_MEASURE_NOTE_BYTES], leat_error *err) {
+    (void)parameters;
+    (void)note;
+    (void)err;
+    at->measured[0] = ((const double *)self)[at->step];
+    return LEAT_OK;
+}
+
+static const leat_measure_class fits_class = {
+    .bytes = no_bytes, .create = begin_fits, .destroy = end_fits, .take = take_fit};
+
+#define MEASURED(of)                                                                               \
+    {                                                                                              \
+        .model = &of##_class, .feed = &rows_class, .settings = settings_table, .measures = (of),   \
+        .measure = &fits_class                                                                     \
+    }
+const leat_task tenant_higher_task = MEASURED(higher), tenant_lower_task = MEASURED(lower),
+                tenant_neither_task = MEASURED(neither);

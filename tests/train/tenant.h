@@ -19,6 +19,13 @@ typedef struct tenant_settings {
 } tenant_settings;
 
 extern const leat_task tenant_task;
+/* The same with something measured after every step, of which a higher number, a lower one, or
+ * neither is better: TENANT_FITS, by step; models "higher", "lower" and "neither". */
+extern const leat_task tenant_higher_task, tenant_lower_task, tenant_neither_task;
+enum { TENANT_STEPS = 9 };
+/* Both the highest and the lowest are there twice, and NaN comes before them. */
+#define TENANT_FITS                                                                                \
+    { 0.625, NAN, 0.875, 0.25, 0.875, 0.25, 0.5, NAN, 0.375, 0.5 }
 
 /* What an export of it has, beside config.json and README.md. */
 #define TENANT_WEIGHTS "linear.safetensors"

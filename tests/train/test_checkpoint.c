@@ -73,7 +73,7 @@ static void the_last_one_is_that_of_the_last_step(void **state) {
     for (int i = 0; i < 4; i++) assert_int_equal(list.items[i].step, 999999998 + i);
     assert_int_equal(leat_checkpoints_find(&list, -1)->step, 1000000001);
     leat_checkpoints_free(&list);
-    assert_ok(leat_checkpoints_prune(dir, RUN, 2, 1000000001, err));
+    assert_ok(leat_checkpoints_prune(dir, RUN, leat_dcgan_task.measures, 2, 1000000001, err));
     assert_ok(leat_checkpoints_list(&list, dir, RUN, false, err));
     assert_int_equal(list.count, 2);
     assert_int_equal(list.items[0].step, 1000000000);
@@ -165,13 +165,13 @@ static void old_ones_are_removed_but_the_best(void **state) {
         assert_ok(leat_path_join(path, sizeof path, dir, left[i], err));
         assert_ok(leat_file_save(path, "x", 1, err));
     }
-    assert_ok(leat_checkpoints_prune(dir, RUN, 2, 6, err));
+    assert_ok(leat_checkpoints_prune(dir, RUN, leat_dcgan_task.measures, 2, 6, err));
     assert_ok(leat_checkpoints_list(&list, dir, RUN, false, err));
     assert_int_equal(list.count, 3);
     assert_int_equal(list.items[0].step, 2);
     assert_int_equal(list.items[1].step, 5);
     assert_int_equal(list.items[2].step, 6);
-    assert_int_equal(leat_checkpoints_best(&list, 6)->step, 2);
+    assert_int_equal(leat_checkpoints_best(&list, leat_dcgan_task.measures, 6)->step, 2);
     assert_int_equal(leat_checkpoints_find(&list, -1)->step, 6);
     assert_null(leat_checkpoints_find(&list, 3));
     leat_checkpoints_free(&list);
@@ -194,7 +194,7 @@ static void later_ones_do_not_count(void **state) {
         train_steps(trainer, 1, hash);
         save(dir, trainer, i == 4 ? 0.1 : i == 1 ? 0.2 : 0.5);
     }
-    assert_ok(leat_checkpoints_prune(dir, RUN, 1, 3, err));
+    assert_ok(leat_checkpoints_prune(dir, RUN, leat_dcgan_task.measures, 1, 3, err));
     assert_ok(leat_checkpoints_list(&list, dir, RUN, false, err));
     assert_int_equal(list.count, 4);
     assert_int_equal(list.items[0].step, 1);

@@ -20,9 +20,11 @@
 /* Instead of the list in src/train/tasks.c. The last one is a model without exports (main). */
 static leat_model_class bare_class;
 static leat_task bare_task;
-const leat_task *const leat_tasks[] = {&leat_dcgan_task, &tenant_task, &bare_task, NULL};
+const leat_task *const leat_tasks[] = {
+    &leat_dcgan_task, &tenant_task, &tenant_higher_task, &tenant_lower_task, &tenant_neither_task,
+    &bare_task,       NULL};
 
-enum { ROWS = 23, STEPS = 9 };
+enum { ROWS = 23, STEPS = TENANT_STEPS };
 
 static const char *data(void) {
     const char *path = train_path("rows.txt");
@@ -41,10 +43,14 @@ static leat_train_options options_of(int32_t threads) {
     return options;
 }
 
-static leat_train_result train(const char *run, const leat_train_options *options) {
+static leat_train_result train_model(const char *model, const char *run,
+                                     const leat_train_options *options) {
     leat_train_result result;
-    assert_ok(leat_train("linear", data(), run, options, &result, err));
+    assert_ok(leat_train(model, data(), run, options, &result, err));
     return result;
+}
+static leat_train_result train(const char *run, const leat_train_options *options) {
+    return train_model("linear", run, options);
 }
 
 /* ---- a run ---------------------------------------------------------------------------------- */
@@ -158,6 +164,57 @@ static void it_is_measured_and_watched(void **state) {
     }
 }
 
+/* The steps of the checkpoints that are there, with a star at the best: "2* 9 ". */
+static const char *checkpoints_of(const char *path, char out[100]) {
+    leat_run_checkpoint of;
+    leat_run *run = NULL;
+    out[0] = 0;
+    assert_ok(leat_run_open(&run, path, err));
+    for (int i = 0; leat_run_checkpoint_at(run, i, &of); i++)
+        snprintf(out + strlen(out), 100 - strlen(out), "%lld%s ", (long long)of.step,
+                 of.best ? "*" : "");
+    leat_run_close(run);
+    return out;
+}
+
+/* Of equal ones the earlier is kept, and one that is not a number never, whether the run is
+ * interrupted or not. It says so if it ends worse than it began. */
+static void the_best_checkpoint_is_kept(void **state) {
+    static const struct {
+        const char *model, *midway, *kept, *note;
+    } cases[] = {
+        {"higher", "2* 4 ", "2* 9 ",
+         "the fit is worse than before the first step: training has "
+         "diverged, or was too short"},
+        {"lower", "3* 4 ", "3* 9 ", ""},
+        {"neither", "4 ", "9 ", ""},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        const char *model = cases[i].model, *run = train_path(model);
+        char name[40], got[100];
+        leat_train_options options = options_of(1);
+        leat_train_result result;
+        int64_t stop = 4;
+        options.checkpoint_every = options.sample_every = options.keep = 1;
+        const leat_train_result whole = train_model(model, run, &options);
+        assert_string_equal(checkpoints_of(run, got), cases[i].kept);
+        assert_string_equal(whole.note, cases[i].note);
+        assert_true(whole.score == 0.5 && whole.score_untrained == 0.625);
+        options.progress = until;
+        options.user = &stop;
+        snprintf(name, sizeof name, "%s-stopped", model);
+        run = train_path(name);
+        assert_fails(leat_train(model, data(), run, &options, &result, err), LEAT_ERR_CANCELLED,
+                     "after step 4 of 9");
+        assert_string_equal(checkpoints_of(run, got), cases[i].midway);
+        options.progress = NULL;
+        options.resume = true;
+        assert_string_equal(train_model(model, run, &options).state, whole.state);
+        assert_string_equal(checkpoints_of(run, got), cases[i].kept);
+    }
+}
+
 static void what_does_not_fit_is_refused(void **state) {
     leat_train_options options = options_of(1);
     const tenant_settings other = {.scale = 2, .learning_rate = 0.0625};
@@ -180,7 +237,7 @@ static void what_does_not_fit_is_refused(void **state) {
                  LEAT_ERR_OPTION, "the model is dcgan here");
     options.settings = NULL;
     assert_fails(leat_train("mlp", data(), run, &options, &result, err), LEAT_ERR_OPTION,
-                 "there is dcgan, linear");
+                 "there is dcgan, linear, higher, lower, neither");
     /* what only a DCGAN has */
     uint8_t pixels[1];
     leat_run *opened = NULL;
@@ -497,6 +554,7 @@ int main(void) {
         cmocka_unit_test(it_learns_with_the_same_bits),
         cmocka_unit_test(a_run_that_was_stopped_goes_on),
         cmocka_unit_test(it_is_measured_and_watched),
+        cmocka_unit_test(the_best_checkpoint_is_kept),
         cmocka_unit_test(what_does_not_fit_is_refused),
         cmocka_unit_test(an_export_comes_back),
         cmocka_unit_test(what_is_not_such_an_export_is_refused),
