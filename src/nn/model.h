@@ -7,6 +7,10 @@
  * micro-batches; its gradient is the sum of weight x gradient over them, so that the sum over all
  * units, divided by their weight, is the mean gradient, however it was cut.
  *
+ * Units have the same weight in every pass, and a sum belongs to one pass of a step: what two of
+ * them compute has two names. In the other passes the sum is 0; the trainer asserts it, because it
+ * adds the sums of all passes.
+ *
  * Results are the same bits for every number of threads, variant of the kernels and machine.
  */
 #ifndef LEAT_NN_MODEL_H
@@ -22,7 +26,7 @@
 typedef struct leat_unit_numbers {
     float *gradient;   /* [parameters]: sum of weight x gradient; 0 what a pass does not compute */
     float *statistics; /* [micro-batches][statistics of one] */
-    double sums[LEAT_UNIT_SUMS_MAX]; /* of weight x value */
+    double sums[LEAT_UNIT_SUMS_MAX]; /* of weight x value; at first 0, as those of other passes */
     double weight;                   /* above 0: how many terms the sums and the gradient have */
 } leat_unit_numbers;
 

@@ -24,6 +24,7 @@ struct leat_trainer {
     float *rounded;   /* weights as units see them, or NULL */
     float *sum;       /* of gradients, or NULL */
     leat_step_numbers numbers;
+    double before[LEAT_UNIT_SUMS_MAX]; /* sums of the passes before this one */
     int pass_index;
     int64_t units, added; /* of this pass */
 };
@@ -170,6 +171,7 @@ leat_code leat_trainer_begin(leat_trainer *trainer, int pass_index, leat_error *
     LEAT_ASSERT(trainer->feed != NULL && pass_index >= 0 && pass_index < trainer->model.passes);
     LEAT_TRY(leat_feed_units(trainer->feed, trainer->state.step, &trainer->units, err));
     if (pass_index == 0) trainer->numbers = (leat_step_numbers){.model = trainer->model.class};
+    memcpy(trainer->before, trainer->numbers.sums, sizeof trainer->before);
     trainer->pass_index = pass_index;
     trainer->added = 0;
     trainer->numbers.weight = 0;
@@ -246,7 +248,10 @@ leat_code leat_trainer_add(leat_trainer *trainer, int64_t unit, const leat_unit_
     if (unit > 0) leat_unit_add(size, of->gradient, sum);
     else if (sum != of->gradient) memcpy(sum, of->gradient, (size_t)size * sizeof(float));
     trainer->numbers.weight += of->weight;
-    for (int i = 0; i < model->class->sums; i++) trainer->numbers.sums[i] += of->sums[i];
+    for (int i = 0; i < model->class->sums; i++) {
+        LEAT_ASSERT(trainer->before[i] == 0 || of->sums[i] == 0); /* else it counts twice */
+        trainer->numbers.sums[i] += of->sums[i];
+    }
     model->class->fold(model->self, trainer->pass_index, place.batches, of->statistics,
                        trainer->state.running);
     return LEAT_OK;

@@ -3,11 +3,9 @@
  * only other sign would be wrong numbers, and must end the process with its words.
  */
 #include <fenv.h>
-#include <signal.h>
 #include <stdio.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
+#include "apart.h"
 #include "nn/ops/adam.h"
 #include "nn/ops/batchnorm.h"
 #include "nn/ops/bce.h"
@@ -316,21 +314,8 @@ static const struct {
 static void test_broken(void **state) {
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        char text[600] = "";
-        int out[2], status = 0;
-        assert_int_equal(pipe(out), 0);
-        const pid_t child = fork();
-        if (child == 0) {
-            leat_error err;
-            signal(SIGABRT, SIG_DFL); /* cmocka's handler would print a report */
-            if (dup2(out[1], STDERR_FILENO) < 0) _exit(1);
-            _exit(cases[i].run(&err) == LEAT_OK ? 0 : 2);
-        }
-        close(out[1]);
-        ssize_t size = 0, more;
-        while ((more = read(out[0], text + size, sizeof text - 1 - (size_t)size)) > 0) size += more;
-        close(out[0]);
-        assert_int_equal(waitpid(child, &status, 0), child);
+        char text[600];
+        const int status = run_apart(cases[i].run, text, sizeof text);
         const bool stopped = WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT;
         const bool ended = WIFEXITED(status) && WEXITSTATUS(status) == 0;
         const char *words = cases[i].words;

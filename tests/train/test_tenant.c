@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "apart.h"
 #include "base/file.h"
 #include "base/mem.h"
 #include "tenant.h"
@@ -533,6 +534,66 @@ static void another_weight_ends_the_step(void **state) {
     close_side(&of);
 }
 
+/* ---- two passes a step ---- */
+
+static int two_passes(const void *settings) {
+    (void)settings;
+    return 2;
+}
+
+/* The loss of the second pass is a sum of its own. */
+static leat_code unit_of_two(void *self, int pass, const leat_unit_batches *batches,
+                             const float *parameters, leat_unit_numbers *out, leat_error *err) {
+    LEAT_TRY(tenant_task.model->unit(self, pass, batches, parameters, out, err));
+    if (pass == 0) return LEAT_OK;
+    out->sums[1] = out->sums[0];
+    out->sums[0] = 0;
+    return LEAT_OK;
+}
+
+static leat_code two_steps_of(const leat_model_class *class, leat_step_numbers *numbers,
+                              leat_error *why) {
+    const leat_train_options options = options_of(1);
+    leat_run_options all;
+    leat_trainer *trainer = NULL;
+    leat_feed feed;
+    assert_ok(leat_run_options_take(&all, "linear", &options, err));
+    assert_ok(leat_feed_open(&feed, tenant_task.feed, data(), err));
+    assert_ok(leat_feed_plan(&feed, &all.run, err));
+    leat_code code = leat_trainer_create(&trainer, class, &all.run, &feed, why);
+    for (int i = 0; i < 2 && code == LEAT_OK; i++)
+        code = leat_trainer_step(trainer, &numbers[i], why);
+    leat_trainer_destroy(trainer);
+    leat_feed_close(&feed);
+    return code;
+}
+
+static leat_code share_a_sum(leat_error *why) {
+    leat_model_class class = *tenant_task.model;
+    leat_step_numbers numbers[2];
+    class.passes = two_passes;
+    return two_steps_of(&class, numbers, why);
+}
+
+/* A sum is the mean of what one pass computes. One that two would add to is a broken model. */
+static void passes_have_sums_of_their_own(void **state) {
+    leat_model_class class = *tenant_task.model;
+    leat_step_numbers one[2], two[2];
+    char text[600];
+    (void)state;
+    assert_ok(two_steps_of(&class, one, err));
+    class.passes = two_passes;
+    class.unit = unit_of_two;
+    class.sums = 2;
+    assert_ok(two_steps_of(&class, two, err));
+    assert_true(two[0].weight == one[0].weight && two[0].sums[0] == one[0].sums[0]);
+    assert_true(two[0].sums[1] > 0 && two[0].sums[1] < two[0].sums[0]);
+    assert_true(two[1].weight == one[1].weight && two[1].sums[0] < one[1].sums[0]);
+    const int status = run_apart(share_a_sum, text, sizeof text);
+    assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT);
+    assert_non_null(strstr(text, "trainer->before[i] == 0"));
+}
+
 /* Who has samples of units must know which. */
 static void samples_without_numbers_are_refused(void **state) {
     const leat_samples samples = train_samples(4);
@@ -562,6 +623,7 @@ int main(void) {
         cmocka_unit_test(apart_is_alone),
         cmocka_unit_test(every_micro_batch_is_folded_once),
         cmocka_unit_test(another_weight_ends_the_step),
+        cmocka_unit_test(passes_have_sums_of_their_own),
         cmocka_unit_test(samples_without_numbers_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, train_teardown);
