@@ -253,6 +253,54 @@ class Remedies(unittest.TestCase):
             found = [json.loads(row)["rtt"] for row in done.stdout.splitlines()]
             self.assertEqual(sorted(found), [-1, -1, -1, 5, 6, 7])
 
+    def test_structs_of_rtts_in_parquet(self):
+        number, text, avg = pyarrow.float64(), pyarrow.string(), {"avg": 5.5, "of": "x"}
+        given = [
+            ([("value", number), ("unit", text)],
+             [{"value": 5, "unit": "ms"}, {"value": 1.5, "unit": "s"}, None,
+              {"value": None, "unit": "us"}, {"value": 250, "unit": "us"}],
+             "to its number of milliseconds", [5, 1500, -1, -1, 0.25]),
+            ([("the unit", pyarrow.binary()), ("unit", pyarrow.binary()),
+              ("round-trip", pyarrow.int32())], None, None, None),
+            ([("unit", pyarrow.binary()), ("r-t", pyarrow.int32())],
+             [{"r-t": 7, "unit": b"\xc2\xb5s"}], "to its number of milliseconds", [0.007]),
+            ([("end", pyarrow.decimal128(9, 2)), ("n", pyarrow.list_(number))],
+             [{"end": 7, "n": []}], "to its number, if that is milliseconds", [7]),
+            ([("ping", pyarrow.struct([("min", number), ("avg", pyarrow.float32())])),
+              ("avg", pyarrow.int64())], [{"ping": {"min": 4, "avg": 5}, "avg": 6}, {"avg": None}],
+             "to one of its fields, if that is milliseconds (replace NAME by one of ping.min, "
+             "ping.avg, avg)", [6, -1]),
+            ([("avg", number), ("of", text)], [avg, None],
+             "to one of its fields, if that is milliseconds (replace NAME by one of avg, of)",
+             [5.5, -1]),
+            ([("id", pyarrow.list_(number))], [{"id": [1]}], None, None)]
+        for number, (fields, rtts, words, want) in enumerate(given):
+            column = ("rtt", "round trip")[number % 2]
+            name, mapped = NAMES[number % 4] + ".parquet", ("--column", "rtt=" + column)
+            count = len(rtts or [None])
+            pyarrow.parquet.write_table(pyarrow.table({
+                "event_time": range(T0, T0 + count), "src_addr": ["192.0.2.1"] * count,
+                "dst_addr": ["198.51.100.1"] * count,
+                column: pyarrow.array(rtts or [None], pyarrow.struct(fields))}), self.at(name))
+            said = self.ingest(name, *mapped, "--train-ratio", "1", status=1)
+            self.assertIn("is STRUCT(", said)
+            if rtts is None:
+                continue
+            self.assertEqual("convert" in said, words is not None, said)
+            if words is None:
+                continue
+            self.assertIn(f"; convert it {words}: ", said)
+            self.run_line(re.search(r": (duckdb .*\")", said)[1].replace("NAME", "avg"))
+            self.ingest("converted.parquet", *mapped, "--train-ratio", "1")
+            done = leat("cat", "--format", "ndjson", "data", cwd=self.folder, status=0)
+            found = [round(json.loads(row)["rtt"], 6) for row in done.stdout.splitlines()]
+            self.assertEqual(sorted(found), sorted(want))
+        pyarrow.parquet.write_table(pyarrow.table({
+            "event_time": [T0], "src_addr": ["192.0.2.1"], "dst_addr": ["198.51.100.1"],
+            "rtt": [{"value": 5.5, "unit": "furlongs"}]}), self.at("bad.parquet"))
+        with self.assertRaises(subprocess.CalledProcessError):  # units are not guessed
+            self.run_line(re.search(r": (duckdb .*)$", self.ingest("bad.parquet", status=1))[1])
+
     def test_encrypted_columns(self):
         """Of columns that leat does not read, by the rows of the others."""
         columns = pyarrow.table({

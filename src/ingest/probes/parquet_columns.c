@@ -7,6 +7,7 @@
 
 #include "ingest/probes/parquet.h"
 #include "ingest/probes/parquet_convert.h"
+#include "ingest/probes/parquet_fields.h"
 
 #if LEAT_HAVE_DUCKDB
 
@@ -127,7 +128,7 @@ typedef struct columns {
     leat_input *input;
     const char *names[LEAT_COLUMNS];
     int name_count;
-    char types[LEAT_COLUMNS][48];
+    char types[LEAT_COLUMNS][LEAT_FIELD_TYPE_BYTES];
     char number_type[48]; /* of the column with the numbers of RIPE Atlas; "": there is none */
     bool seen[LEAT_COLUMNS];
     bool null[LEAT_COLUMNS]; /* of the null type, which DuckDB takes for an integer */

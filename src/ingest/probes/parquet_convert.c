@@ -10,6 +10,7 @@
 
 #include "base/mem.h"
 #include "ingest/probes/parquet.h"
+#include "ingest/probes/parquet_fields.h"
 
 #if LEAT_HAVE_DUCKDB
 
@@ -50,9 +51,11 @@ static leat_code add_sql(leat_buf *out, const leat_buf *sql, leat_error *err) {
 
 /* How a column becomes another. */
 typedef struct change {
-    const char *before, *after; /* of its name */
-    const char *unit;           /* what it is right for */
-    const char *first;          /* another statement */
+    const char *before, *after;        /* of its name */
+    const char *unit;                  /* what it is right for */
+    const char *first;                 /* another statement */
+    const char *names;                 /* of which NAME is one; NULL: it is not in the line */
+    const leat_parquet_fields *fields; /* of it that are read; NULL: it is not a struct */
 } change;
 
 static bool is_whole_decimal(const char *type) {
@@ -72,13 +75,29 @@ static bool is_list(const char *type) {
            (strstr(type, "INT") != NULL && strncmp(type, "INTERVAL", 8) != 0);
 }
 
+/* A struct in place of an rtt. */
+static bool change_struct(const leat_parquet_fields *fields, change *change) {
+    const bool one = fields->value[0] != 0;
+    change->fields = fields;
+    change->names = one ? NULL : fields->names;
+    change->before = "(";
+    change->after = ")::DOUBLE";
+    change->unit = fields->unit[0] != 0 ? " to its number of milliseconds"
+                   : one                ? " to its number, if that is milliseconds"
+                                        : " to one of its fields, if that is milliseconds";
+    return true;
+}
+
 /* What was meant by dates in words, by decimals and by whole milliseconds is clear,
  * by other types it is not: then false. Times with an offset are TIMESTAMPTZ: TIMESTAMP drops it.
  */
-static bool change_of(const leat_parquet_column *column, change *change) {
+static bool change_of(const leat_parquet_column *column, leat_parquet_fields *fields,
+                      change *change) {
     const char *type = column->type;
     const bool text = strcmp(type, "VARCHAR") == 0, decimal = strncmp(type, "DECIMAL(", 8) == 0;
-    *change = (struct change){"", "", "", ""};
+    *change = (struct change){"", "", "", "", NULL, NULL};
+    if (column->number == LEAT_COLUMN_RTT && leat_parquet_fields_read(type, fields))
+        return change_struct(fields, change);
     if (column->number == LEAT_COLUMN_TIME && text) {
         change->first = "SET TimeZone='UTC'; ";
         change->after = "::TIMESTAMPTZ";
@@ -115,16 +134,29 @@ static leat_code add_name(leat_buf *sql, const char *name, leat_error *err) {
     return leat_parquet_quote(sql, '"', name, err);
 }
 
+/* What the column becomes, before a cast. */
+static leat_code add_value(leat_buf *sql, const char *name, const change *change, leat_error *err) {
+    leat_buf quoted = {0};
+    if (change->fields == NULL) return add_name(sql, name, err);
+    leat_code code = add_name(&quoted, name, err);
+    if (code == LEAT_OK) code = leat_buf_append(&quoted, "", 1, err);
+    if (code == LEAT_OK)
+        code = leat_parquet_fields_write(sql, change->fields, (const char *)quoted.data, err);
+    leat_buf_free(&quoted);
+    return code;
+}
+
 static leat_code add_duckdb(leat_buf *out, const leat_parquet_column *column, const char *path,
                             const change *change, leat_buf *sql, leat_error *err) {
     LEAT_TRY(
         leat_buf_printf(sql, err, "%sCOPY (SELECT * REPLACE (%s", change->first, change->before));
-    LEAT_TRY(add_name(sql, column->name, err));
+    LEAT_TRY(add_value(sql, column->name, change, err));
     LEAT_TRY(leat_buf_printf(sql, err, "%s AS ", change->after));
     LEAT_TRY(add_name(sql, column->name, err));
     LEAT_TRY(leat_buf_printf(sql, err, ") FROM read_parquet("));
     LEAT_TRY(leat_parquet_path_literal(sql, path, err));
-    if (column->bytes) LEAT_TRY(leat_buf_printf(sql, err, ", binary_as_string=true"));
+    if (column->bytes || (change->fields != NULL && change->fields->unit[0] != 0))
+        LEAT_TRY(leat_buf_printf(sql, err, ", binary_as_string=true"));
     if (strchr(path, '=') != NULL) LEAT_TRY(leat_buf_printf(sql, err, ", hive_partitioning=false"));
     LEAT_TRY(leat_buf_printf(sql, err, ")) TO 'converted.parquet'"));
     LEAT_TRY(leat_buf_printf(out, err, "duckdb -c \""));
@@ -171,27 +203,38 @@ static leat_code add_pyarrow(leat_buf *out, const leat_parquet_column *column, c
 /* ---- the message ---- */
 
 /* Of the path, where the line has no room for it. */
-enum { SHORT_NAME_BYTES = 80 };
+enum { SHORT_NAME_BYTES = 80, TYPE_BYTES = 44 };
+
+/* What a reader of the line replaces in it. */
+static leat_code add_replaced(leat_buf *out, const change *change, bool own, leat_error *err) {
+    if (own && change->names == NULL) return LEAT_OK;
+    LEAT_TRY(leat_buf_printf(out, err, " (replace %s", own ? "" : "FILE by its path"));
+    if (change->names != NULL)
+        LEAT_TRY(leat_buf_printf(out, err, "%sNAME by one of %s", own ? "" : ", ", change->names));
+    return leat_buf_append(out, ")", 1, err);
+}
 
 /* Appends the line, if there is one, with a path in it. */
 static leat_code add_line(leat_buf *out, const leat_parquet_column *column, const char *path,
                           leat_error *err) {
     const bool misread = leat_parquet_is_misread(column), own = path == column->path;
     const char *unit = "", *cast = misread ? cast_of(column, &unit) : NULL;
+    leat_parquet_fields fields;
     change change = {0};
     leat_buf sql = {0};
     if (!is_shown(column->name) || (misread ? cast == NULL : column->beside)) return LEAT_OK;
-    if (!misread && !change_of(column, &change)) return LEAT_OK;
-    LEAT_TRY(leat_buf_printf(out, err, "; convert it%s%s%s: ", misread ? " with PyArrow" : "",
-                             misread ? unit : change.unit,
-                             own ? "" : " (replace FILE by its path)"));
+    if (!misread && !change_of(column, &fields, &change)) return LEAT_OK;
+    LEAT_TRY(leat_buf_printf(out, err, "; convert it%s%s", misread ? " with PyArrow" : "",
+                             misread ? unit : change.unit));
+    LEAT_TRY(add_replaced(out, &change, own, err));
+    LEAT_TRY(leat_buf_append(out, ": ", 2, err));
     if (misread) return add_pyarrow(out, column, path, cast, err);
     leat_code code = add_duckdb(out, column, path, &change, &sql, err);
     leat_buf_free(&sql);
     return code;
 }
 
-/* All of the message, as far as it fits. */
+/* The message, with the line unless `path` is NULL. */
 static leat_code write_message(leat_buf *out, const leat_parquet_column *column,
                                const char *accepted, const char *path, leat_error *err) {
     char name[160];
@@ -199,11 +242,12 @@ static leat_code write_message(leat_buf *out, const leat_parquet_column *column,
     leat_inputs_name(column->path, name, path == column->path ? sizeof name : SHORT_NAME_BYTES);
     LEAT_TRY(leat_buf_printf(out, err, "\"%s\": column \"%.60s\" is ", name, column->name));
     if (!leat_parquet_is_misread(column))
-        LEAT_TRY(leat_buf_printf(out, err, "%s, must be %s", column->type, accepted));
+        LEAT_TRY(leat_buf_printf(out, err, "%.*s%s, must be %s", TYPE_BYTES, column->type,
+                                 strlen(column->type) > TYPE_BYTES ? "..." : "", accepted));
     else
         LEAT_TRY(leat_buf_printf(out, err, "%s, which DuckDB misreads as %s", column->declared,
                                  column->type));
-    return add_line(out, column, path, err);
+    return path == NULL ? LEAT_OK : add_line(out, column, path, err);
 }
 
 leat_code leat_parquet_refuse_type(const leat_parquet_column *column, const char *accepted,
@@ -213,6 +257,8 @@ leat_code leat_parquet_refuse_type(const leat_parquet_column *column, const char
     leat_code code = write_message(&out, column, accepted, path, err);
     if (code == LEAT_OK && out.size >= LEAT_MESSAGE_BYTES)
         code = write_message(&out, column, accepted, "FILE", err);
+    if (code == LEAT_OK && out.size >= LEAT_MESSAGE_BYTES)
+        code = write_message(&out, column, accepted, NULL, err);
     if (code == LEAT_OK)
         code = leat_fail(err, LEAT_ERR_INPUT, "%.*s", (int)out.size, (const char *)out.data);
     leat_buf_free(&out);
