@@ -1,4 +1,5 @@
 /* leat ingest can: vehicle logs to a cache of window graphs. */
+#include <stdio.h>
 #include <string.h>
 
 #include "ingest.h"
@@ -367,6 +368,28 @@ static void write_summary(leat_cli *cli, const json_source *of) {
 
 /* ---- The command ------------------------------------------------------------------------- */
 
+/* Whether --stage can create its copy, before hours of reading: in the folder, or in the first one
+ * above it that exists. A folder with a cache may have the copy already. */
+static int check_stage(leat_cli *cli) {
+    char path[LEAT_CAN_STAGE_PATH_BYTES];
+    const char *dir = leat_cli_text(cli, "stage");
+    leat_error err = {0};
+    if (dir == NULL || leat_can_cache_is_at(dir)) return 0;
+    if (snprintf(path, sizeof path, "%s", dir) >= (int)sizeof path)
+        return leat_cli_usage(cli, "--stage: the path has %zu bytes, at most %zu are possible",
+                              strlen(dir), sizeof path - 1);
+    leat_code code = leat_folder_can_write(path, &err);
+    while (code == LEAT_ERR_NOT_FOUND && strcmp(path, ".") != 0 && strcmp(path, "/") != 0) {
+        char *slash = strrchr(path, '/');
+        if (slash == NULL) memcpy(path, ".", 2);
+        else slash[slash == path] = 0;
+        code = leat_folder_can_write(path, &err);
+    }
+    if (code == LEAT_OK) return 0;
+    leat_cli_note(cli, "--stage: %s", err.message);
+    return 1;
+}
+
 static leat_code stage(leat_cli *cli, const char *cache, int threads, leat_can_stage_result *staged,
                        leat_error *err) {
     const char *dir = leat_cli_text(cli, "stage");
@@ -383,6 +406,8 @@ static int run_ingest_can(leat_cli *cli) {
     leat_can_stage_result staged = {0};
     leat_error err = {0};
     int status = read_options(cli, &words, &options);
+    if (status != 0) return status;
+    status = check_stage(cli);
     if (status != 0) return status;
     leat_cli_cancellable(cli);
     if (leat_can_ingest(leat_cli_arguments(cli), leat_cli_argument_count(cli),

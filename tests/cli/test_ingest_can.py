@@ -295,6 +295,17 @@ class Bytes(Logs):
         self.assertEqual(glob.glob(self.path("other", ".*")), [])
         self.assertNotIn("staged", self.ingest(logs))
 
+    def test_a_stage_that_cannot_be_written_is_refused_before_the_ingest(self):
+        logs, taken = self.logs(), self.path("a file")
+        with open(taken, "w", encoding="utf-8"):
+            pass
+        for stage in (taken, os.path.join(taken, "fast", "er")):
+            said = self.ingest(logs, "--stage", stage, status=1)
+            self.assertIn("--stage: ", said)
+            self.assertFalse(os.path.exists(self.path("cache")), stage)
+        deep = self.path("not", "yet/")
+        self.assertEqual(os.path.dirname(self.ingest(logs, "--stage", deep)["staged"]), deep[:-1])
+
     def test_validation_keeps_its_distance(self):
         write_log(os.path.join(self.make("logs"), "drive.csv"), 100_000)
         result = self.ingest(self.path("logs"))
