@@ -86,16 +86,16 @@ static void write_choices(leat_cli *cli, const leat_cli_row *row) {
     }
 }
 
+/* Whether a split of the data follows, which is another one than that of a job. */
+static bool is_split(const leat_cli_row *row) {
+    return row->setting->kind == LEAT_SETTING_TEXT && strcmp(row->setting->name, "split") == 0;
+}
+
 /* ---- bash ------------------------------------------------------------------------------------ */
 
 static void write_pattern(leat_cli *cli, const leat_cli_row *row) {
     if (row->option->letter != 0) leat_out(cli, "-%c | ", row->option->letter);
     leat_out(cli, "--%s)", row->setting->name);
-}
-
-/* Whether a split of the data follows, which is another one than that of a job. */
-static bool is_split(const leat_cli_row *row) {
-    return row->setting->kind == LEAT_SETTING_TEXT && strcmp(row->setting->name, "split") == 0;
 }
 
 static void bash_command(leat_cli *cli, const leat_cli_command *command) {
@@ -203,12 +203,15 @@ static void zsh_option(leat_cli *cli, const leat_cli_row *row, const char *dashe
     leat_out(cli, "]");
     if (kind != NOTHING)
         leat_out(cli, "%s%s:", row->option->bare != NULL ? "::" : ":", row->setting->name);
-    if (kind == WORDS) {
+    if (is_split(row)) {
+        leat_out(cli, "_leat_splits");
+    } else if (kind == WORDS) {
         leat_out(cli, "(");
         write_choices(cli, row);
         leat_out(cli, ")");
+    } else if (kind == ANYTHING) {
+        leat_out(cli, "_files");
     }
-    if (kind == ANYTHING) leat_out(cli, "_files");
     leat_out(cli, "'");
 }
 
@@ -228,8 +231,24 @@ static void zsh_command(leat_cli *cli, const leat_cli_command *command) {
     leat_out(cli, " ;;\n");
 }
 
+/* As for bash. */
+static void write_zsh_splits(leat_cli *cli) {
+    leat_out(cli, "_leat_splits() {\n"
+                  "  local data\n"
+                  "  local -a splits\n"
+                  "  for data in ${(Q)words[2,-1]}; do\n"
+                  "    [[ -d $data ]] || continue\n"
+                  "    if [[ -f $data/manifest.json ]]; then splits+=(train test all); fi\n"
+                  "    [[ -f $data/vocab.json ]] || continue\n"
+                  "    splits+=($data/*.safetensors(N:t:r) all)\n"
+                  "  done\n"
+                  "  compadd -- $splits\n}\n");
+}
+
 static void write_zsh(leat_cli *cli) {
-    leat_out(cli, "#compdef leat\n_leat() {\n"
+    leat_out(cli, "#compdef leat\n");
+    write_zsh_splits(cli);
+    leat_out(cli, "_leat() {\n"
                   "  local help=\n"
                   "  if [[ $words[2] == help ]] && ((CURRENT > 2)); then\n"
                   "    help=1\n"
@@ -259,13 +278,15 @@ static void fish_option(leat_cli *cli, const leat_cli_command *command, const le
     const bool bare = row->option->bare != NULL; /* fish then offers values after "=" only */
     leat_out(cli, "complete -c leat -n '__leat_is %s' -l %s", command->words, row->setting->name);
     if (row->option->letter != 0) leat_out(cli, " -s %c", row->option->letter);
-    if (kind == WORDS) {
+    if (is_split(row)) {
+        leat_out(cli, " -x -a '(__leat_splits)'");
+    } else if (kind == WORDS) {
         leat_out(cli, bare ? " -f -a '" : " -x -a '");
         write_choices(cli, row);
         leat_out(cli, "'");
+    } else if (kind != NOTHING && !bare) {
+        leat_out(cli, kind == NUMBER ? " -x" : " -r");
     }
-    if (kind == NUMBER && !bare) leat_out(cli, " -x");
-    if (kind == ANYTHING && !bare) leat_out(cli, " -r");
     leat_out(cli, " -d '");
     write_quoted(cli, row->setting->help, "\\'", "\\");
     leat_out(cli, "'\n");
@@ -293,7 +314,24 @@ static void fish_words(leat_cli *cli, int index) {
     fish_purpose(cli, command);
 }
 
+/* As for bash. */
+static void write_fish_splits(leat_cli *cli) {
+    leat_out(cli,
+             "function __leat_splits --description 'splits of the data that these words name'\n"
+             "    for data in (commandline -opc)[2..-1]\n"
+             "        test -d \"$data\"; or continue\n"
+             "        test -f \"$data/manifest.json\"; and printf '%%s\\n' train test all\n"
+             "        test -f \"$data/vocab.json\"; or continue\n"
+             "        for file in $data/*.safetensors\n"
+             "            string replace -r '.*/(.*)\\.safetensors$' '$1' -- $file\n"
+             "        end\n"
+             "        echo all\n"
+             "    end\n"
+             "end\n");
+}
+
 static void write_fish(leat_cli *cli) {
+    write_fish_splits(cli);
     leat_out(cli, "function __leat_is --description 'whether these words follow leat'\n"
                   "    set -l words (commandline -opc)\n"
                   "    set -l last (math (count $argv) + 1)\n"

@@ -1,3 +1,14 @@
+function __leat_splits --description 'splits of the data that these words name'
+    for data in (commandline -opc)[2..-1]
+        test -d "$data"; or continue
+        test -f "$data/manifest.json"; and printf '%s\n' train test all
+        test -f "$data/vocab.json"; or continue
+        for file in $data/*.safetensors
+            string replace -r '.*/(.*)\.safetensors$' '$1' -- $file
+        end
+        echo all
+    end
+end
 function __leat_is --description 'whether these words follow leat'
     set -l words (commandline -opc)
     set -l last (math (count $argv) + 1)
@@ -116,7 +127,7 @@ complete -c leat -n '__leat_is cat' -l format -s f -x -a 'ndjson csv words' -d '
 complete -c leat -n '__leat_is cat' -l rows -r -d 'rows to write, counted from 0, END excluded; either may be omitted, and a single number selects that row'
 complete -c leat -n '__leat_is cat' -l src -r -d 'write only measurements of the source with this address, spelled as in the input'
 complete -c leat -n '__leat_is cat' -l graph -r -d 'graph of the split to write, counted from 0; or graphs FIRST:END, END excluded, and : for all; without this option the first'
-complete -c leat -n '__leat_is cat' -l split -r -d 'split to write: train, val or a test split; leat inspect lists them'
+complete -c leat -n '__leat_is cat' -l split -x -a '(__leat_splits)' -d 'split to write: train, val or a test split; leat inspect lists them'
 complete -c leat -n '__leat_is cat' -l scale -x -a 'none stored' -d 'none: features as stored; stored: scaled by the cache\'s scaler, as in loading'
 complete -c leat -n '__leat_is cat' -l image -r -d 'image to write: its number, counted from 0, or its name; or images FIRST:END, END excluded; otherwise all of them'
 complete -c leat -n '__leat_is cat' -l output -s o -r -d 'also write the pixels of --image to FILE, as PNG'
@@ -126,7 +137,7 @@ complete -c leat -n '__leat_is cat' -l quiet -d 'do not report progress on stder
 complete -c leat -n '__leat_is cat' -l help -s h -d 'show this text'
 complete -c leat -f -n __leat_next -a batches -d 'make training batches of a data set'
 complete -c leat -n '__leat_is batches' -l json -d 'write one JSON document to stdout'
-complete -c leat -n '__leat_is batches' -l split -x -a 'train test' -d 'split to load: train, test or all (default: train; of third-party files that have no training rows, all); for a CAN cache train, val, test_NAME, or all, one after the other (default: train)'
+complete -c leat -n '__leat_is batches' -l split -x -a '(__leat_splits)' -d 'split to load: train, test or all (default: train; of third-party files that have no training rows, all); for a CAN cache train, val, test_NAME, or all, one after the other (default: train)'
 complete -c leat -n '__leat_is batches' -l sampler -x -a 'plan3 plan2 all' -d 'how contexts are drawn from a row (see docs/sampling.md)'
 complete -c leat -n '__leat_is batches' -l length -x -d 'tokens per sequence'
 complete -c leat -n '__leat_is batches' -l seed -x -d 'random seed'

@@ -1,4 +1,15 @@
 #compdef leat
+_leat_splits() {
+  local data
+  local -a splits
+  for data in ${(Q)words[2,-1]}; do
+    [[ -d $data ]] || continue
+    if [[ -f $data/manifest.json ]]; then splits+=(train test all); fi
+    [[ -f $data/vocab.json ]] || continue
+    splits+=($data/*.safetensors(N:t:r) all)
+  done
+  compadd -- $splits
+}
 _leat() {
   local help=
   if [[ $words[2] == help ]] && ((CURRENT > 2)); then
@@ -145,7 +156,7 @@ _leat() {
       '--rows[rows to write, counted from 0, END excluded; either may be omitted, and a single number selects that row]:rows:_files' \
       '--src[write only measurements of the source with this address, spelled as in the input]:src:_files' \
       '--graph[graph of the split to write, counted from 0; or graphs FIRST:END, END excluded, and : for all; without this option the first]:graph:_files' \
-      '--split[split to write: train, val or a test split; leat inspect lists them]:split:_files' \
+      '--split[split to write: train, val or a test split; leat inspect lists them]:split:_leat_splits' \
       '--scale[none: features as stored; stored: scaled by the cache'\''s scaler, as in loading]:scale:(none stored)' \
       '--image[image to write: its number, counted from 0, or its name; or images FIRST:END, END excluded; otherwise all of them]:image:_files' \
       '--output[also write the pixels of --image to FILE, as PNG]:output:_files' \
@@ -159,7 +170,7 @@ _leat() {
     ((CURRENT -= 1))
     _arguments '*:file:_files' \
       '--json[write one JSON document to stdout]' \
-      '--split[split to load: train, test or all (default: train; of third-party files that have no training rows, all); for a CAN cache train, val, test_NAME, or all, one after the other (default: train)]:split:(train test)' \
+      '--split[split to load: train, test or all (default: train; of third-party files that have no training rows, all); for a CAN cache train, val, test_NAME, or all, one after the other (default: train)]:split:_leat_splits' \
       '--sampler[how contexts are drawn from a row (see docs/sampling.md)]:sampler:(plan3 plan2 all)' \
       '--length[tokens per sequence]:length:' \
       '--seed[random seed]:seed:' \

@@ -2,6 +2,7 @@
 scripts offer commands, options and their values. LEAT_UPDATE=1 writes docs/completion anew.
 """
 import os
+import shlex
 import shutil
 import subprocess
 import tempfile
@@ -89,8 +90,7 @@ class Completion(unittest.TestCase):
                 self.assertEqual(sorted(printed("bash", "-c", BASH, "bash", script("bash"),
                                                 *words)), offered)
 
-    @need("bash")
-    def test_bash_offers_splits(self):
+    def offered_splits(self, shell, offer):
         """Those of the data that the line names, wherever it does."""
         with tempfile.TemporaryDirectory() as top:
             for name in ("data/manifest.json", "my cache/vocab.json", "my cache/train.safetensors",
@@ -101,11 +101,37 @@ class Completion(unittest.TestCase):
             for words, offered in ((["batches", "data", "--split", ""], ["all", "test", "train"]),
                                    (["cat", "my cache", "--split", "t"], ["test_dos", "train"]),
                                    (["batches", "data", "--split", "=", "te"], ["test"]),
-                                   (["batches", "images", "--split", ""], [""]),
-                                   (["batches", "none", "--split", ""], [""])):
-                with self.subTest(words=words):
-                    self.assertEqual(sorted(printed("bash", "-c", BASH, "bash", script("bash"),
-                                                    *words, cwd=top)), offered)
+                                   (["batches", "images", "--split", ""], []),
+                                   (["batches", "none", "--split", ""], [])):
+                with self.subTest(shell=shell, words=words):
+                    found = [word.split("\t")[0] for word in offer(words, top) if word]
+                    self.assertEqual(sorted(found), offered)
+
+    @need("bash")
+    def test_bash_offers_splits(self):
+        self.offered_splits("bash", lambda words, top: printed(
+            "bash", "-c", BASH, "bash", script("bash"), *words, cwd=top))
+
+    @need("zsh")
+    def test_zsh_offers_splits(self):
+        def offer(words, top):
+            quoted = [word.replace(" ", "\\ ") for word in words]
+            lines = printed("zsh", "-f", "-c", ZSH + "_leat_splits\n", "zsh", script("zsh"),
+                            *quoted, cwd=top)
+            action, = {line for line in lines if line.startswith("--split[")}
+            self.assertTrue(action.endswith("]:split:_leat_splits"), action)
+            splits = lines[max(i for i, line in enumerate(lines) if line.startswith("--")) + 1:]
+            return [split for split in splits if split.startswith(words[-1])]
+        self.offered_splits("zsh", offer)
+
+    @need("fish")
+    def test_fish_offers_splits(self):
+        def offer(words, top):
+            line = " ".join(word.replace(" ", "\\ ") for word in words).replace(" = ", "=")
+            lines = printed("fish", "--no-config", "-c", f"source {script('fish')}; "
+                            f"complete -C {shlex.quote('leat ' + line)}", cwd=top)
+            return [line.removeprefix("--split=") for line in lines]
+        self.offered_splits("fish", offer)
 
     @need("bash")
     def test_bash_offers_files(self):
