@@ -224,10 +224,15 @@ LEAT_MUST_CHECK leat_code leat_store_read(leat_pg *pg, int64_t run, leat_store_k
 /* Whether a slot has weights of this size. */
 LEAT_MUST_CHECK leat_code leat_store_has_weights(leat_pg *pg, int64_t run, int slot,
                                                  int64_t size_bytes, bool *there, leat_error *err);
-/* Opens a step with weights of a slot, with so many units; every lease ends. */
+/* A step whose weights are in a slot. */
+typedef struct leat_store_opening {
+    int64_t step, units; /* units 0: it is after the last one */
+    int slot;
+    const char *weights; /* their hash */
+} leat_store_opening;
+/* Opens it; every lease ends. */
 LEAT_MUST_CHECK leat_code leat_store_open_step(leat_pg *pg, const leat_store_hold *hold,
-                                               int64_t step, int slot, const char weights[65],
-                                               int64_t units, leat_error *err);
+                                               const leat_store_opening *of, leat_error *err);
 
 typedef struct leat_store_result {
     int64_t unit, lease;

@@ -105,11 +105,11 @@ leat_code leat_store_give_up(leat_pg *pg, const leat_store_hold *hold, leat_erro
 
 leat_code leat_store_resume_run(leat_pg *pg, const leat_store_hold *hold, const leat_store_run *run,
                                 int64_t units, leat_error *err) {
-    return LEAT_STORE_CALL(
-        pg, NULL, "select leat.resume_run($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)", err,
-        HELD(hold), LEAT_PG_I(run->steps), LEAT_PG_I(run->lease_ms), LEAT_PG_I(run->renew_ms),
-        LEAT_PG_I(run->silent_ms), LEAT_PG_I(run->hold_ms), LEAT_PG_T(run->data_note),
-        LEAT_PG_I(units));
+    return LEAT_STORE_CALL(pg, NULL,
+                           "select leat.resume_run($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)", err,
+                           HELD(hold), LEAT_PG_I(run->steps), LEAT_PG_I(run->lease_ms),
+                           LEAT_PG_I(run->renew_ms), LEAT_PG_I(run->silent_ms),
+                           LEAT_PG_I(run->hold_ms), LEAT_PG_T(run->data_note), LEAT_PG_I(units));
 }
 
 leat_code leat_store_set_state(leat_pg *pg, const leat_store_hold *hold, const char *state,
@@ -134,13 +134,12 @@ leat_code leat_store_look(leat_pg *pg, int64_t run, leat_store_position *positio
                           leat_error *err) {
     leat_pg_rows *rows = NULL;
     *position = (leat_store_position){.step = -1, .state_step = -1};
-    LEAT_TRY(
-        LEAT_STORE_CALL(pg, &rows,
-                        "select r.step, weights_slot, state_slot, state_step, weights_hash, "
-                        "state_hash, state, sample_bytes, list_bytes, (select count(*) from "
-                        "leat.unit u where u.run = r.id and u.step = r.step) from leat.run r "
-                        "where id = $1",
-                        err, LEAT_PG_I(run)));
+    LEAT_TRY(LEAT_STORE_CALL(pg, &rows,
+                             "select r.step, weights_slot, state_slot, state_step, weights_hash, "
+                             "state_hash, state, sample_bytes, list_bytes, (select count(*) from "
+                             "leat.unit u where u.run = r.id and u.step = r.step) from leat.run r "
+                             "where id = $1",
+                             err, LEAT_PG_I(run)));
     leat_code code = LEAT_OK;
     if (leat_pg_row_count(rows) == 0) {
         code = leat_fail(err, LEAT_ERR_NOT_FOUND, "the run is no longer in the database");
@@ -367,11 +366,12 @@ leat_code leat_store_has_weights(leat_pg *pg, int64_t run, int slot, int64_t siz
     return leat_store_take_bool(code, rows, there);
 }
 
-leat_code leat_store_open_step(leat_pg *pg, const leat_store_hold *hold, int64_t step, int slot,
-                               const char weights[65], int64_t units, leat_error *err) {
+leat_code leat_store_open_step(leat_pg *pg, const leat_store_hold *hold,
+                               const leat_store_opening *of, leat_error *err) {
+    LEAT_ASSERT(of->units >= 0);
     return LEAT_STORE_CALL(pg, NULL, "select leat.open_step($1, $2, $3, $4, $5, $6, $7)", err,
-                           HELD(hold), LEAT_PG_I(step), LEAT_PG_I(slot), LEAT_PG_T(weights),
-                           LEAT_PG_I(units));
+                           HELD(hold), LEAT_PG_I(of->step), LEAT_PG_I(of->slot),
+                           LEAT_PG_T(of->weights), LEAT_PG_I(of->units));
 }
 
 leat_code leat_store_commit(leat_pg *pg, const leat_store_hold *hold, const leat_store_step *step,

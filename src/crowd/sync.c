@@ -19,14 +19,13 @@ static int64_t step_of(const leat_coordinator *self) {
 
 /* Opens the step of the state in memory: its weights, then the step. */
 static leat_code open_here(leat_coordinator *self, leat_error *err) {
-    const int slot = self->at.weights[0] == 0 ? 0 : 1 - self->at.weights_slot;
-    int64_t units = 0;
-    LEAT_TRY(leat_coordinator_units(self, step_of(self), &units, err));
+    leat_store_opening of = {.step = step_of(self), .weights = self->weights_hash};
+    of.slot = self->at.weights[0] == 0 ? 0 : 1 - self->at.weights_slot;
+    LEAT_TRY(leat_coordinator_units(self, of.step, &of.units, err));
     LEAT_TRY(leat_coordinator_encode(self, err));
-    LEAT_TRY(leat_coordinator_write(self, LEAT_STORE_WEIGHTS, slot, self->weights,
+    LEAT_TRY(leat_coordinator_write(self, LEAT_STORE_WEIGHTS, of.slot, self->weights,
                                     self->sizes.weights, err));
-    LEAT_TRY(leat_store_open_step(self->pg, &self->hold, step_of(self), slot, self->weights_hash,
-                                  units, err));
+    LEAT_TRY(leat_store_open_step(self->pg, &self->hold, &of, err));
     return leat_store_look(self->pg, self->run, &self->at, err);
 }
 

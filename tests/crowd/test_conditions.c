@@ -161,84 +161,83 @@ static void parts_of_exactly_their_size(void **state) {
 
 /* ---- a commit -------------------------------------------------------------------------------- */
 
+#define OTHERS "\"here\" has taken over the run"
+#define SO "step 0 cannot be committed so"
+#define NOT_ALL "not all units of step 0 are confirmed"
+static const struct {
+    const char *sql, *undo;
+    /* added to what is right */
+    int run, fence, epoch, step, weights_slot, state_slot, units, next_units;
+    leat_code code;
+    const char *says;
+} commits[] = {
+    {"select 1", "select 1", .run = 100, .code = LEAT_ERR_NOT_FOUND, .says = "there is no run 101"},
+    {"select 1", "select 1", .fence = 1, .code = LEAT_ERR_BUSY, .says = OTHERS},
+    {"select 1", "select 1", .fence = -1, .code = LEAT_ERR_BUSY, .says = OTHERS},
+    {"select 1", "select 1", .epoch = 1, .code = LEAT_ERR_BUSY, .says = OTHERS},
+    {"select 1", "select 1", .step = 1, .code = LEAT_ERR_BUSY, .says = "step 0 is open, not 1"},
+    {"select 1", "select 1", .step = -1, .code = LEAT_ERR_BUSY, .says = "step 0 is open, not -1"},
+    {"update leat.run set step = 1", "update leat.run set step = 0", .code = LEAT_ERR_BUSY,
+     .says = "step 1 is open, not 0"},
+    {"update leat.run set steps = 1, step = 1", "update leat.run set steps = 4, step = 0",
+     .step = 1, .code = LEAT_ERR_BUSY, .says = "step 1 cannot be committed so"},
+    {"select 1", "select 1", .weights_slot = -1, .code = LEAT_ERR_BUSY, .says = SO},
+    {"update leat.run set state_step = 0", "update leat.run set state_step = -1", .state_slot = 1,
+     .code = LEAT_ERR_BUSY, .says = SO},
+    {"update leat.unit set state = 'ready' where unit = 0",
+     "update leat.unit set state = 'confirmed'", .code = LEAT_ERR_BUSY, .says = NOT_ALL},
+    {"update leat.unit set state = 'out' where unit = 1",
+     "update leat.unit set state = 'confirmed'", .code = LEAT_ERR_BUSY, .says = NOT_ALL},
+    {"update leat.unit set state = 'done' where unit = 2",
+     "update leat.unit set state = 'confirmed'", .code = LEAT_ERR_BUSY, .says = NOT_ALL},
+    {"update leat.unit set state = 'failed' where unit = 2",
+     "update leat.unit set state = 'confirmed'", .code = LEAT_ERR_BUSY, .says = NOT_ALL},
+    {"delete from leat.unit where unit = 1",
+     "insert into leat.unit (run, step, unit, state) values (1, 0, 1, 'confirmed')",
+     .code = LEAT_ERR_BUSY, .says = "step 0 has 2 units, not 3"},
+    {"insert into leat.unit (run, step, unit, state) values (1, 0, 3, 'confirmed')",
+     "delete from leat.unit where unit = 3", .code = LEAT_ERR_BUSY,
+     .says = "step 0 has 4 units, not 3"},
+    {"select 1", "select 1", .units = 1, .code = LEAT_ERR_BUSY,
+     .says = "step 0 has 3 units, not 4"},
+    {"select 1", "select 1", .next_units = 1, .code = LEAT_ERR_OPTION,
+     .says = "a step of this run has at most 3 units, and at least one, not 4"},
+    {"select 1", "select 1", .next_units = -3, .code = LEAT_ERR_OPTION,
+     .says = "a step of this run has at most 3 units, and at least one, not 0"},
+    {"update leat.run set value_names = '{loss}'",
+     "update leat.run set value_names = '{loss,norm}'", .code = LEAT_ERR_OPTION,
+     .says = "a step of this run has 1 values, not 2"},
+    {"update leat.run set value_names = '{loss,norm,more}'",
+     "update leat.run set value_names = '{loss,norm}'", .code = LEAT_ERR_OPTION,
+     .says = "a step of this run has 3 values, not 2"},
+    {"select 1", "select 1", .code = LEAT_OK, .says = ""},
+};
+
 static void each_condition_of_a_commit_alone(void **state) {
     world *of = *state;
-    static const char others[] = "\"here\" has taken over the run";
-    static const char so[] = "step 0 cannot be committed so";
-    static const char not_all[] = "not all units of step 0 are confirmed";
-    const struct {
-        const char *sql, *undo;
-        /* added to what is right */
-        int run, fence, epoch, step, weights_slot, state_slot, units, next_units;
-        leat_code code;
-        const char *says;
-    } cases[] = {
-        {"select 1", "select 1", .run = 100, .code = LEAT_ERR_NOT_FOUND,
-         .says = "there is no run 101"},
-        {"select 1", "select 1", .fence = 1, .code = LEAT_ERR_BUSY, .says = others},
-        {"select 1", "select 1", .fence = -1, .code = LEAT_ERR_BUSY, .says = others},
-        {"select 1", "select 1", .epoch = 1, .code = LEAT_ERR_BUSY, .says = others},
-        {"select 1", "select 1", .step = 1, .code = LEAT_ERR_BUSY, .says = "step 0 is open, not 1"},
-        {"select 1", "select 1", .step = -1, .code = LEAT_ERR_BUSY,
-         .says = "step 0 is open, not -1"},
-        {"update leat.run set step = 1", "update leat.run set step = 0", .code = LEAT_ERR_BUSY,
-         .says = "step 1 is open, not 0"},
-        {"update leat.run set steps = 1, step = 1", "update leat.run set steps = 4, step = 0",
-         .step = 1, .code = LEAT_ERR_BUSY, .says = "step 1 cannot be committed so"},
-        {"select 1", "select 1", .weights_slot = -1, .code = LEAT_ERR_BUSY, .says = so},
-        {"update leat.run set state_step = 0", "update leat.run set state_step = -1",
-         .state_slot = 1, .code = LEAT_ERR_BUSY, .says = so},
-        {"update leat.unit set state = 'ready' where unit = 0",
-         "update leat.unit set state = 'confirmed'", .code = LEAT_ERR_BUSY, .says = not_all},
-        {"update leat.unit set state = 'out' where unit = 1",
-         "update leat.unit set state = 'confirmed'", .code = LEAT_ERR_BUSY, .says = not_all},
-        {"update leat.unit set state = 'done' where unit = 2",
-         "update leat.unit set state = 'confirmed'", .code = LEAT_ERR_BUSY, .says = not_all},
-        {"update leat.unit set state = 'failed' where unit = 2",
-         "update leat.unit set state = 'confirmed'", .code = LEAT_ERR_BUSY, .says = not_all},
-        {"delete from leat.unit where unit = 1",
-         "insert into leat.unit (run, step, unit, state) values (1, 0, 1, 'confirmed')",
-         .code = LEAT_ERR_BUSY, .says = "step 0 has 2 units, not 3"},
-        {"insert into leat.unit (run, step, unit, state) values (1, 0, 3, 'confirmed')",
-         "delete from leat.unit where unit = 3", .code = LEAT_ERR_BUSY,
-         .says = "step 0 has 4 units, not 3"},
-        {"select 1", "select 1", .units = 1, .code = LEAT_ERR_BUSY,
-         .says = "step 0 has 3 units, not 4"},
-        {"select 1", "select 1", .next_units = 1, .code = LEAT_ERR_OPTION,
-         .says = "a step of this run has at most 3 units, and at least one, not 4"},
-        {"select 1", "select 1", .next_units = -3, .code = LEAT_ERR_OPTION,
-         .says = "a step of this run has at most 3 units, and at least one, not 0"},
-        {"update leat.run set value_names = '{loss}'",
-         "update leat.run set value_names = '{loss,norm}'", .code = LEAT_ERR_OPTION,
-         .says = "a step of this run has 1 values, not 2"},
-        {"update leat.run set value_names = '{loss,norm,more}'",
-         "update leat.run set value_names = '{loss,norm}'", .code = LEAT_ERR_OPTION,
-         .says = "a step of this run has 3 values, not 2"},
-        {"select 1", "select 1", .code = LEAT_OK, .says = ""},
-    };
     join(of->ann, M1);
     deliver_step(of);
     confirm_all(of, 0);
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    for (size_t i = 0; i < sizeof commits / sizeof *commits; i++) {
         leat_store_step step = a_step(0);
         leat_store_hold hold = of->hold;
         leat_error err = {0};
-        tell(of->owner, cases[i].sql);
-        hold.run += cases[i].run;
-        hold.fence += cases[i].fence;
-        hold.epoch += cases[i].epoch;
-        step.step += cases[i].step;
-        step.weights_slot += cases[i].weights_slot;
-        step.state_slot += cases[i].state_slot;
-        step.units += cases[i].units;
-        step.next_units += cases[i].next_units;
-        if (leat_store_commit(of->owner, &hold, &step, &err) != cases[i].code ||
-            strcmp(err.message, cases[i].says) != 0)
-            fail_msg("case %zu: \"%s\", not \"%s\"", i, err.message, cases[i].says);
-        tell(of->owner, cases[i].undo);
+        tell(of->owner, commits[i].sql);
+        hold.run += commits[i].run;
+        hold.fence += commits[i].fence;
+        hold.epoch += commits[i].epoch;
+        step.step += commits[i].step;
+        step.weights_slot += commits[i].weights_slot;
+        step.state_slot += commits[i].state_slot;
+        step.units += commits[i].units;
+        step.next_units += commits[i].next_units;
+        if (leat_store_commit(of->owner, &hold, &step, &err) != commits[i].code ||
+            strcmp(err.message, commits[i].says) != 0)
+            fail_msg("case %zu: \"%s\", not \"%s\"", i, err.message, commits[i].says);
+        tell(of->owner, commits[i].undo);
         assert_string_equal(ask(of->owner, "select step || ' ' || weights_slot || ' ' || (select "
                                            "count(*) from leat.step) from leat.run"),
-                            cases[i].code == LEAT_OK ? "1 1 1" : "0 0 0");
+                            commits[i].code == LEAT_OK ? "1 1 1" : "0 0 0");
     }
 }
 

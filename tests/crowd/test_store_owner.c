@@ -175,7 +175,8 @@ static void names_of_values(void **state) {
         assert_string_equal(found.value_names, cases[i].names);
         leat_pg_rows_destroy(rows);
     }
-    static const char *const wrong[] = {"{\"a b\"}", "{\"a,b\"}", "{a,NULL}", "{{a},{b}}", "{\"\"}"};
+    static const char *const wrong[] = {"{\"a b\"}", "{\"a,b\"}", "{a,NULL}", "{{a},{b}}",
+                                        "{\"\"}"};
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         leat_error err = {0};
         char sql[128];
@@ -184,7 +185,8 @@ static void names_of_values(void **state) {
     }
 }
 
-/* ---- steps of several numbers of units -------------------------------------------------------- */
+/* ---- steps of several numbers of units --------------------------------------------------------
+ */
 
 /* Delivers and confirms all of a step, and commits it, with so many units for the next one. */
 static void pass_step(world *of, leat_store_step *step, int64_t units, int64_t next_units) {
@@ -224,14 +226,12 @@ static void steps_have_units_of_their_own(void **state) {
                      LEAT_ERR_OPTION);
     pass_step(of, &step, 2, 1);
     /* opened again, with another number */
-    must(leat_store_open_step(of->owner, &of->hold, 2, step.weights_slot, HASH64, 2, &err), &err);
+    must(open_step(of->owner, &of->hold, 2, step.weights_slot, 2, &err), &err);
     must(leat_store_look(of->owner, of->hold.run, &at, &err), &err);
     assert_true(at.step == 2 && at.units == 2);
-    assert_int_equal(
-        leat_store_open_step(of->owner, &of->hold, 2, step.weights_slot, HASH64, 0, &err),
-        LEAT_ERR_OPTION);
-    must(leat_store_open_step(of->owner, &of->hold, STEPS, step.weights_slot, HASH64, 0, &err),
-         &err);
+    assert_int_equal(open_step(of->owner, &of->hold, 2, step.weights_slot, 0, &err),
+                     LEAT_ERR_OPTION);
+    must(open_step(of->owner, &of->hold, STEPS, step.weights_slot, 0, &err), &err);
     must(leat_store_look(of->owner, of->hold.run, &at, &err), &err);
     assert_true(at.step == STEPS && at.units == 0);
 }
@@ -394,7 +394,7 @@ static void a_lost_run_is_not_written(void **state) {
         assert_int_equal(leat_store_write(pg, h, LEAT_STORE_STATE, 1, of->payload, 9, PART, &err),
                          LEAT_ERR_BUSY);
         assert_int_equal(leat_store_renew_hold(pg, h, &err), LEAT_ERR_BUSY);
-        assert_int_equal(leat_store_open_step(pg, h, 0, 0, HASH64, UNITS, &err), LEAT_ERR_BUSY);
+        assert_int_equal(open_step(pg, h, 0, 0, UNITS, &err), LEAT_ERR_BUSY);
         assert_int_equal(leat_store_confirm(pg, h, 0, &result, &done, &err), LEAT_ERR_BUSY);
         assert_int_equal(leat_store_refuse(pg, h, 0, &result, false, "x", &done, &err),
                          LEAT_ERR_BUSY);
@@ -442,7 +442,7 @@ static void going_back(void **state) {
     assert_int_equal(commit(of, &step), LEAT_OK);
     leat_store_lease late = get(of, of->ann, M1, 0, false);
     put_all(of, of->ann, &late);
-    must(leat_store_open_step(of->owner, &of->hold, 0, 1, HASH64, UNITS, &err), &err);
+    must(open_step(of->owner, &of->hold, 0, 1, UNITS, &err), &err);
     assert_string_equal(submit(of->ann, &late, of->hash), "there is no such lease");
     assert_string_equal(ask(of->owner, "select count(*) from leat.step"), "0");
     /* a database that was restored counts leases again */
@@ -457,8 +457,7 @@ static void going_back(void **state) {
                         "another lease has its number now: the database went back");
     assert_string_equal(submit(of->ann, &late, of->hash),
                         "another lease has its number now: the database went back");
-    assert_int_equal(leat_store_open_step(of->owner, &of->hold, STEPS + 1, 1, HASH64, UNITS, &err),
-                     LEAT_ERR_INPUT);
+    assert_int_equal(open_step(of->owner, &of->hold, STEPS + 1, 1, UNITS, &err), LEAT_ERR_INPUT);
 }
 
 /* A crash of the server has emptied the unlogged parts. */

@@ -48,6 +48,12 @@ leat_store_run a_run(const char *name) {
                             .hold_ms = HOLD_MS};
 }
 
+leat_code open_step(leat_pg *pg, const leat_store_hold *hold, int64_t step, int slot, int64_t units,
+                    leat_error *err) {
+    const leat_store_opening of = {.step = step, .units = units, .slot = slot, .weights = HASH64};
+    return leat_store_open_step(pg, hold, &of, err);
+}
+
 void open_run(world *of, const char *name) {
     leat_error err = {0};
     const leat_store_run run = a_run(name);
@@ -57,7 +63,7 @@ void open_run(world *of, const char *name) {
     must(leat_store_write(of->owner, &of->hold, LEAT_STORE_WEIGHTS, 0, of->weights, WEIGHTS, PART,
                           &err),
          &err);
-    must(leat_store_open_step(of->owner, &of->hold, 0, 0, HASH64, UNITS, &err), &err);
+    must(open_step(of->owner, &of->hold, 0, 0, UNITS, &err), &err);
 }
 
 /* A database of its own for each test, named after it. */

@@ -50,6 +50,8 @@ void deliver(world *of, leat_pg *who, const leat_store_lease *lease);
 void deliver_step(world *of);
 void confirm_all(world *of, int64_t step);
 leat_store_step a_step(int64_t step);
+leat_code open_step(leat_pg *pg, const leat_store_hold *hold, int64_t step, int slot, int64_t units,
+                    leat_error *err);
 leat_code commit(world *of, const leat_store_step *step);
 
 #endif
