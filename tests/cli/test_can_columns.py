@@ -207,7 +207,7 @@ class Notations(Columns):
         self.assertEqual((result["rejected"], result["warnings"]), (0, []))
         self.assertEqual(result["splits"]["train"]["attacks"], 10)
         wide = self.save("y.csv", ["time,id,data," + ",".join(f"x{k}" for k in range(126))])
-        self.assertIn("more than 128 columns", self.ingest(wide, status=1))
+        self.assertIn("has 129 columns, but at most 128 are read", self.ingest(wide, status=1))
 
 
 class Tshark(Columns):

@@ -584,7 +584,7 @@ static const struct {
      "columns \"attack\" and \"attack\" may both be the label; choose one with --column "
      "label=NAME"},
     {"timestamp,arb_id,payload,\"attack\n", LEAT_CAN_CSV, 0, false, NULL,
-     "more than 128 columns, or a quote that is not closed"},
+     "column 4 of its first line has a quote that is not closed"},
     {"(1) can0 123#\n", LEAT_CAN_HCRL, 0, false, NULL,
      "do not match format hcrl; the file looks like candump (use --format candump or auto): (1) "
      "can0 123#"},
@@ -630,7 +630,7 @@ static void test_detect_nothing(void **state) {
     strcat(wide, ",x");
     head = head_of(wide, "x", LEAT_CAN_CSV);
     assert_fails(leat_can_detect(&head, &options, &it, err), LEAT_ERR_INPUT,
-                 "more than 128 columns, or a quote that is not closed");
+                 "its first line has 129 columns, but at most 128 are read");
 }
 
 /* --format takes the names that messages have. */

@@ -263,15 +263,30 @@ static bool is_plain(const leat_can_header *head, const leat_can_layout *layout)
 
 /* ---- any csv -------------------------------------------------------------------------------- */
 
+/* Of a line with too many columns, or with quotes that do not match. */
+static bool refuse_line(leat_can_header *head, leat_text line, char part) {
+    const char *at = line.data, *end = at + line.size_bytes;
+    leat_text cell;
+    int64_t count = 0;
+    while (at != NULL && take_field(&at, end, part, &cell)) count++;
+    if (at == NULL)
+        return leat_can_header_refuse(
+            head,
+            "its first line has %lld columns, but at most %d are read, and a frame has up to %d "
+            "bytes; remove columns that are not needed",
+            (long long)count, LEAT_CAN_COLUMNS_MAX, LEAT_CAN_FD_BYTES);
+    return leat_can_header_refuse(
+        head, "column %lld of its first line has a quote that is not closed, or a text after one",
+        (long long)count + 1);
+}
+
 static bool split_header(leat_can_header *head, char part) {
     leat_text line = head->lines[head->line];
     head->part = part;
     head->count = leat_can_split_cells(line.data, line.data + line.size_bytes, part, head->cells,
                                        LEAT_CAN_COLUMNS_MAX);
     if (head->count < 0 && memchr(line.data, part, (size_t)line.size_bytes) != NULL)
-        return leat_can_header_refuse(
-            head, "its first line has more than %d columns, or a quote that is not closed",
-            LEAT_CAN_COLUMNS_MAX);
+        return refuse_line(head, line, part);
     return head->count >= 2;
 }
 

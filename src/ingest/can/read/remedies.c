@@ -57,6 +57,13 @@ static void remedy_time(leat_text cell, const adviser *advice, char *remedy, siz
 /* 305.0 */
 static bool is_float(leat_text cell) { return without_zeros(cell).size_bytes < cell.size_bytes; }
 
+/* 0x135h: hexadecimal both before and after. */
+static bool is_marked_twice(leat_text cell) {
+    const int last = cell.size_bytes - 1;
+    return last > 2 && cell.data[0] == '0' && (cell.data[1] | 0x20) == 'x' &&
+           ((cell.data[last] | 0x20) == 'h' || (cell.data[last] | 0x20) == 'x');
+}
+
 /* 217056561, 1G1, 305.0 */
 static void remedy_id(leat_text cell, const adviser *advice, char *remedy, size_t size) {
     int64_t value = 0;
@@ -70,6 +77,10 @@ static void remedy_id(leat_text cell, const adviser *advice, char *remedy, size_
             "numbers with a fraction of 0 are decimal, as pandas writes them; use %s, or write "
             "identifiers as text if they are hexadecimal",
             option_of(advice, "id", "dec").text);
+    else if (is_marked_twice(cell))
+        snprintf(remedy, size,
+                 "identifiers have 0x before the digits or %c after them, not both; remove one",
+                 cell.data[cell.size_bytes - 1]);
     else if (!is_decimal(cell) && cell.size_bytes > 0)
         snprintf(
             remedy, size,
@@ -89,7 +100,13 @@ static bool has_decimal_bytes(leat_text cell) {
 }
 
 static void remedy_payload(leat_text cell, const adviser *advice, char *remedy, size_t size) {
-    if (is_float(cell))
+    static const char list[] = "bytearray([";
+    const int list_bytes = (int)sizeof list - 1;
+    if (cell.size_bytes > list_bytes && memcmp(cell.data, list, (size_t)list_bytes) == 0)
+        snprintf(remedy, size,
+                 "payloads like bytearray([1, 2]) are not read, only bytearray(b'...'); write "
+                 "hexadecimal digits, data.hex() in Python");
+    else if (is_float(cell))
         snprintf(
             remedy, size,
             "numbers with a fraction of 0 are decimal, as pandas writes them; use %s, or write "
