@@ -102,10 +102,14 @@ static void write_cut(leat_cli *cli, int64_t frames) {
 
 static void write_frames(leat_cli *cli, const leat_can_ingest_result *result) {
     char a[LEAT_WORDS_BYTES], b[LEAT_WORDS_BYTES], c[LEAT_WORDS_BYTES], d[LEAT_WORDS_BYTES];
-    leat_out(cli, "read    %s of %s, %s, %s%s\n", leat_things(a, result->frames, "frame"),
+    leat_out(cli, "read    %s of %s, %s, %s", leat_things(a, result->frames, "frame"),
              leat_things(b, result->files, "file"), leat_things(c, result->captures, "capture"),
-             leat_things(d, result->identifiers, "identifier"),
-             result->like[0] != 0 ? " with those of the other cache" : "");
+             leat_things(d, result->identifiers, "identifier"));
+    if (result->like[0] != 0)
+        leat_out(cli, " (%s of the other cache and %s new)",
+                 leat_words_count(a, result->vocabulary),
+                 leat_words_count(b, result->identifiers - result->vocabulary));
+    leat_out(cli, "\n");
     leat_out(cli, "        = %s in windows + %s between them + %s after the last + %s dropped\n",
              leat_words_count(a, result->frames_windowed),
              leat_words_count(b, result->frames_between), leat_words_count(c, result->frames_tail),

@@ -112,6 +112,7 @@ class Same(Like):
         done = leat("ingest", "can", self.later, *words, "--like", first["cache"], status=0)
         self.assertIn("like    vocabulary and scaler (z_benign) of the cache with the digest "
                       f"{first['digest'][:16]}...\n", done.stdout)
+        self.assertIn("1 capture, 16 identifiers (11 of the other cache and 5 new)\n", done.stdout)
         like = self.like(first["cache"])["cache"]
         page = self.path("page.html")
         shown = leat("inspect", like, "--verify", "--html", page, status=0).stdout
@@ -157,6 +158,20 @@ class Refused(Like):
         self.assertIn("these logs have several, 0 and others; use --bus N", says)
         result = self.like(one["cache"], "--bus", "0", log=two)
         self.assertEqual(self.vocabulary(result["cache"]), self.vocabulary(one["cache"]))
+        for window in "", "--window 20 ":  # all that is to be changed, at once
+            says = self.ingest(two, "--like", one["cache"], "--bus", "merge", status=2,
+                               *(() if window else SMALL))
+            self.assertIn(f"; use {window}--bus separate (if these logs have several buses, with "
+                          "--bus N for the one that the cache is of), or ", says)
+        zero = self.take(two, "--bus", "0")
+        says = self.ingest(two, "--like", zero["cache"], status=2)
+        words = re.search(r"; use (--.*) \(if these logs have several buses, with (--.*)\), or",
+                          says).groups()
+        says = self.like(zero["cache"], log=two, status=1)
+        self.assertEqual(re.search("; use (--.*)", says)[1], words[1])
+        result = self.ingest(two, "--like", zero["cache"], *" ".join(words).split(),
+                             "--unlabelled", "benign")
+        self.assertEqual(self.vocabulary(result["cache"]), self.vocabulary(zero["cache"]))
         both = self.take(two)
         result = self.like(both["cache"], log=self.first)
         numbers = self.vocabulary(both["cache"])

@@ -21,11 +21,31 @@ static void add_option(char *text, size_t text_bytes, const char *name, const ch
 
 static bool is_merge(const char *bus) { return strcmp(bus, "merge") == 0; }
 
+/* "1:0F5": all names are so, or none, since canonical ones have no colon. */
+static bool has_bus(const leat_can_ids *ids) {
+    for (int64_t i = 0; i < ids->count; i++) {
+        const size_t digits = strspn(ids->text[i], "0123456789");
+        if (digits == 0 || ids->text[i][digits] != ':') return false;
+    }
+    return ids->count > 0;
+}
+
+/* Names begin with their bus only in a cache of several that are separate. */
+static bool separates_buses(const leat_can_meta *meta) {
+    return strcmp(leat_can_meta_get(meta, "bus"), "separate") == 0 && has_bus(&meta->ids);
+}
+
+void leat_can_like_advise_bus(const char *bus, char out[LEAT_CAN_LIKE_BUS_BYTES]) {
+    const bool one = bus[0] != 0 && bus[strspn(bus, "0123456789")] == 0;
+    snprintf(out, LEAT_CAN_LIKE_BUS_BYTES, "--bus %.15s%s", one ? bus : "N",
+             one ? "" : " for the one that the cache is of");
+}
+
 /* Buses are one sequence of frames in both, or in neither. */
 static leat_code check_settings(const leat_can_meta *meta, const leat_can_ingest_options *options,
                                 leat_error *err) {
     const leat_setting_table *table = leat_can_settings_table();
-    char use[400] = "", bytes[LEAT_SETTING_BYTES];
+    char use[400] = "", bytes[LEAT_SETTING_BYTES], one[LEAT_CAN_LIKE_BUS_BYTES], more[128] = "";
     for (int i = 0; i < DECISIVE + 1; i++) {
         const char *name = i < DECISIVE ? decisive[i] : "bus";
         const char *was = leat_can_meta_get(meta, name);
@@ -39,30 +59,28 @@ static leat_code check_settings(const leat_can_meta *meta, const leat_can_ingest
         if (!same) add_option(use, sizeof use, name, was);
     }
     if (use[0] == 0) return LEAT_OK;
+    /* what would be refused next, once the logs are read */
+    leat_can_like_advise_bus(leat_can_meta_get(meta, "bus"), one);
+    const char *bus = strstr(use, "--bus ");
+    const bool separate = bus != NULL ? strcmp(bus, "--bus separate") == 0
+                                      : options->settings.bus == LEAT_BUS_SEPARATE;
+    if (separate && !separates_buses(meta))
+        snprintf(more, sizeof more, " (if these logs have several buses, with %s)", one);
     return leat_fail(err, LEAT_ERR_OPTION,
                      "--like: the identifiers and features of \"%s\" were made with other "
-                     "settings; use %s, or ingest its logs again with these",
-                     options->like, use);
+                     "settings; use %s%s, or ingest its logs again with these",
+                     options->like, use, more);
 }
 
 /* ---- the cache ------------------------------------------------------------------------------- */
 
-/* "1:0F5": all names are so, or none, since canonical ones have no colon. */
-static bool has_bus(const leat_can_ids *ids) {
-    for (int64_t i = 0; i < ids->count; i++) {
-        const size_t digits = strspn(ids->text[i], "0123456789");
-        if (digits == 0 || ids->text[i][digits] != ':') return false;
-    }
-    return ids->count > 0;
-}
-
 static leat_code take(leat_can_like *like, const leat_can_meta *meta, leat_error *err) {
-    const char *bus = leat_can_meta_get(meta, "bus");
     LEAT_TRY(LEAT_NEW(&like->name, meta->ids.known, err));
     for (int64_t i = 0; i < meta->ids.known; i++)
         memcpy(like->name[i], meta->ids.text[i], sizeof *like->name);
     like->count = meta->ids.known;
-    like->has_bus = strcmp(bus, "separate") == 0 && has_bus(&meta->ids);
+    like->has_bus = separates_buses(meta);
+    snprintf(like->bus, sizeof like->bus, "%s", leat_can_meta_get(meta, "bus"));
     memcpy(like->digest, meta->digest, sizeof like->digest);
     memcpy(like->strategy, meta->scaler_strategy, sizeof like->strategy);
     like->scaler = meta->scaler;

@@ -14,6 +14,7 @@ typedef struct leat_can_like {
     char (*name)[LEAT_CAN_ID_TEXT_BYTES]; /* of the identifiers that have a number, ascending */
     int64_t count;
     bool has_bus; /* names begin with the number of their bus */
+    char bus[16]; /* its --bus */
     char strategy[LEAT_CAN_WORD_BYTES];
     leat_can_scaler_values scaler;
 } leat_can_like;
@@ -26,6 +27,10 @@ typedef struct leat_can_like {
 LEAT_MUST_CHECK leat_code leat_can_like_load(leat_can_like *like,
                                              const leat_can_ingest_options *options,
                                              leat_error *err);
+/* "--bus 0": the option that a cache of one bus was made with, whose value is `bus`, or one that
+ * its user knows. */
+enum { LEAT_CAN_LIKE_BUS_BYTES = 64 };
+void leat_can_like_advise_bus(const char *bus, char out[LEAT_CAN_LIKE_BUS_BYTES]);
 /* The index of a name; -1: it is not in the vocabulary. */
 int64_t leat_can_like_find(const leat_can_like *like, const char *name);
 void leat_can_like_free(leat_can_like *like);

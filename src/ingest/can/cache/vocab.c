@@ -102,14 +102,15 @@ static void number_like(leat_can_names *names, const named *sorted, int64_t coun
 static leat_code choose_bus(const leat_can_id *ids, int64_t count,
                             const leat_can_settings *settings, const leat_can_like *like, bool *bus,
                             leat_error *err) {
+    char use[LEAT_CAN_LIKE_BUS_BYTES];
     *bus = needs_bus(ids, count, settings);
     if (like->digest[0] == 0) return LEAT_OK;
+    leat_can_like_advise_bus(like->bus, use);
     if (*bus && !like->has_bus)
-        return leat_fail(
-            err, LEAT_ERR_INPUT,
-            "--like: the identifiers of that cache are of one bus, and these logs have "
-            "several, %u and others; use --bus N for the one that the cache is of",
-            ids[0].bus);
+        return leat_fail(err, LEAT_ERR_INPUT,
+                         "--like: the identifiers of that cache are of one bus, and these logs "
+                         "have several, %u and others; use %s",
+                         ids[0].bus, use);
     *bus = like->has_bus;
     return LEAT_OK;
 }
