@@ -328,7 +328,7 @@ class Refused(Metadata):
                 ({"injection_interval": [1]}, "must be [begin, end] in seconds"),
                 ({"injection_interval": [2, 1]}, "must be [begin, end] in seconds"),
                 ({"injection_interval": [-1, 1]}, "must be [begin, end] in seconds"),
-                ({"injection_interval": [0, 1e10]}, "beside times since 1970"),
+                ({"injection_interval": [0, 1e10]}, "first frame, or times since 1970"),
                 ({"injection_interval": ["1", "2"]}, "must be [begin, end] in seconds"),
                 ({"injection_interval": []}, "must be [begin, end] in seconds"),
                 ({"injection_interval": [[1, 2], 3]}, "must be [begin, end] in seconds"),
@@ -337,7 +337,8 @@ class Refused(Metadata):
                 ({"injection_interval": [2e12, 3e12]}, "must be [begin, end] in seconds"),
                 ({"injection_interval": ["2002-01-02T20:06:49", "2002-01-02T20:06:52"]},
                  "must be [begin, end] in seconds"),
-                ({"injection_interval": [[1, 2], [1.1e9, 1.2e9]]}, "beside times since 1970"),
+                ({"injection_interval": [[1, 2], [1.1e9, 1.2e9]]},
+                 "first frame, or times since 1970"),
                 ({"injection_id": []}, "injection_id must be a text"),
                 ({"injection_id": ["0D0", 209]}, "injection_id must be a text"),
                 ({"injection_id": ["0D0", ""]}, "injection_id must be a text"),
@@ -357,7 +358,13 @@ class Refused(Metadata):
             entry = self.attack()
             del entry[name]
             self.refuse({"x": entry}, "requires injection_id and injection_data_str")
-        self.refuse({"x": self.attack(), "y": 7}, 'capture "y"', "must be an object")
+        self.refuse({"x": self.attack(), "y": 7}, 'capture "y"', "must be an object, not 7;")
+        for members, shown in (({"injection_interval": [[1, 2], [4, 3]]}, "[4,3]"),
+                               ({"injection_interval": [0, 1e10]}, "[0,10000000000.0]"),
+                               ({"injection_id": ["0D0", "x y"]}, '"x y"'),
+                               ({"injection_data_str": "\x1b"}, '"\\u001B"'),
+                               ({"injection_data_str": "00" * 99}, '"' + "0" * 47 + "...")):
+            self.refuse({"x": self.attack(**members)}, f", not {shown}; the labels")
         entry = json.dumps(self.attack())
         self.refuse(f'{{"x": {entry}, "x": {entry}}}', 'capture "x": it is there twice')
 

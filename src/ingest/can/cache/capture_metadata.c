@@ -26,6 +26,35 @@ static leat_code fail_entry(const reading *at, const char *what, leat_error *err
     return leat_fail(err, LEAT_ERR_INPUT, "\"%s\": capture \"%s\": %s", at->path, capture, what);
 }
 
+/* The beginning of a value as JSON. */
+typedef struct shown {
+    char text[48];
+    size_t size; /* of all of it */
+} shown;
+
+static int show(const char *part, size_t size, void *context) {
+    shown *out = context;
+    const size_t used = out->size < sizeof out->text ? out->size : sizeof out->text;
+    const size_t left = sizeof out->text - used;
+    memcpy(out->text + used, part, size < left ? size : left);
+    out->size += size;
+    return 0;
+}
+
+/* The same of a value. */
+static leat_code fail_value(const reading *at, const char *what, const json_t *value,
+                            leat_error *err) {
+    char all[400];
+    shown it = {.size = 0};
+    if (json_dump_callback(value, show, &it, JSON_COMPACT | JSON_ENCODE_ANY | JSON_ENSURE_ASCII) !=
+        0)
+        return fail_entry(at, what, err);
+    const bool fits = it.size <= sizeof it.text;
+    snprintf(all, sizeof all, "%s, not %.*s%s", what, (int)(fits ? it.size : sizeof it.text),
+             it.text, fits ? "" : "...");
+    return fail_entry(at, all, err);
+}
+
 /* The data set's own documentation has other names for two of the members. */
 static const json_t *get(const json_t *entry, const char *name, const char *other) {
     const json_t *value = json_object_get(entry, name);
@@ -110,18 +139,19 @@ static leat_code read_spans(const json_t *value, const reading *at, leat_can_inj
     LEAT_TRY(LEAT_GROW(&to->spans, &to->span_capacity, to->span_count + count, err));
     leat_can_span *spans = &to->spans[to->span_count];
     for (int64_t i = 0; i < count; i++) {
-        if (!take_span(several ? json_array_get(value, (size_t)i) : value, &spans[i], &kinds))
-            return fail_entry(at,
+        const json_t *one = several ? json_array_get(value, (size_t)i) : value;
+        if (!take_span(one, &spans[i], &kinds))
+            return fail_value(at,
                               "injection_interval must be [begin, end] in seconds since the first "
                               "frame, from 0, or above 10^9 since 1970, or a list of these, or "
                               "null",
-                              err);
+                              one, err);
     }
     if (kinds == 3)
-        return fail_entry(at,
-                          "injection_interval has seconds since the first frame beside times since "
-                          "1970, which are above 10^9; use one of them",
-                          err);
+        return fail_value(at,
+                          "injection_interval must have seconds since the first frame, or times "
+                          "since 1970, which are above 10^9",
+                          value, err);
     injection->absolute = kinds == 2;
     injection->span_count = merge_spans(spans, count);
     to->span_count += injection->span_count;
@@ -138,22 +168,23 @@ static leat_code read_ids(const json_t *value, const reading *at, leat_can_injec
                           leat_error *err) {
     leat_can_splits *to = at->splits;
     const int64_t count = json_is_array(value) ? (int64_t)json_array_size(value) : 1;
+    const json_t *one = value;
     bool good = count > 0;
     injection->id_first = to->injected_count;
     LEAT_TRY(LEAT_GROW(&to->injected_ids, &to->injected_capacity, to->injected_count + count, err));
     uint32_t *ids = &to->injected_ids[to->injected_count];
     for (int64_t i = 0; i < count && good; i++) {
-        const json_t *one = json_is_array(value) ? json_array_get(value, (size_t)i) : value;
         bool any = false;
+        if (json_is_array(value)) one = json_array_get(value, (size_t)i);
         ids[i] = 0;
         good = json_is_string(one) && leat_can_injection_id(text_of_json(one), &ids[i], &any);
         injection->any_id = injection->any_id || any;
     }
     if (!good)
-        return fail_entry(at,
+        return fail_value(at,
                           "injection_id must be a text, an identifier in hexadecimal digits or "
                           "only X for any, or a list of these, or null",
-                          err);
+                          one, err);
     qsort(ids, (size_t)count, sizeof *ids, compare_ids);
     injection->id_count = count;
     to->injected_count += count;
@@ -164,7 +195,7 @@ static leat_code read_entry(const json_t *entry, const reading *at, leat_can_inj
                             leat_error *err) {
     const json_t *interval = get_interval(entry), *id = get_id(entry), *data = get_data(entry);
     *injection = (leat_can_injection){.kind = LEAT_CAN_INJECTION_NONE};
-    if (!json_is_object(entry)) return fail_entry(at, "it must be an object", err);
+    if (!json_is_object(entry)) return fail_value(at, "it must be an object", entry, err);
     if (!has_injection(entry)) return LEAT_OK;
     injection->kind = LEAT_CAN_INJECTION_UNKNOWN;
     if (interval != NULL && !json_is_null(interval)) {
@@ -181,10 +212,10 @@ static leat_code read_entry(const json_t *entry, const reading *at, leat_can_inj
     if (data == NULL || json_is_null(data)) return LEAT_OK;
     if (json_is_string(data) && leat_can_injection_data(text_of_json(data), injection))
         return LEAT_OK;
-    return fail_entry(at,
+    return fail_value(at,
                       "injection_data_str must be a text of 2 to 16 hexadecimal digits, X for any, "
                       "an even number of them, or null",
-                      err);
+                      data, err);
 }
 
 /* ---- a folder ------------------------------------------------------------------------------- */
