@@ -96,7 +96,7 @@ static leat_code refuse_hash(const leat_state_form *form, const char *hash, leat
 /* Names the first option that differs, if the state lists options. */
 static leat_code refuse_options(const leat_state_form *form, const json_t *then, const char *hash,
                                 leat_error *err) {
-    char why[300];
+    char why[360];
     json_t *now = NULL;
     const char *key = NULL;
     json_t *value = NULL;
@@ -109,7 +109,9 @@ static leat_code refuse_options(const leat_state_form *form, const json_t *then,
             const json_t *other = json_object_get(there, key);
             if (json_equal(value, other)) continue;
             const json_t *was = side == 0 ? other : value, *is = side == 0 ? value : other;
-            snprintf(why, sizeof why, "%.60s was %.80s when the state was saved and is %.80s now",
+            snprintf(why, sizeof why,
+                     "%.60s was %.80s when the state was saved and is %.80s now; use the options "
+                     "with which it was saved",
                      key, json_is_string(was) ? json_string_value(was) : "not there",
                      json_is_string(is) ? json_string_value(is) : "not there");
             side = 2;
@@ -125,7 +127,7 @@ static leat_code read_state(const leat_state_form *form, const json_t *state, in
     static const char what[] = "loader state";
     const char *data = NULL, *options = NULL;
     int64_t version = 0, seed = 0;
-    char why[300];
+    char why[400];
     LEAT_TRY(leat_json_get_int(state, "v", 0, INT64_MAX, &version, what, err));
     if (version != STATE_VERSION) {
         snprintf(why, sizeof why,
@@ -144,16 +146,19 @@ static leat_code read_state(const leat_state_form *form, const json_t *state, in
                                    err));
     }
     if (strcmp(data, form->fingerprint) != 0) {
-        snprintf(why, sizeof why,
-                 "the state was saved with a data set of fingerprint %.64s, but this one has %s",
-                 data, form->fingerprint);
+        snprintf(
+            why, sizeof why,
+            "the state was saved with a data set of fingerprint %.64s, but this one has %.64s; "
+            "use that data set, or start without the state",
+            data, form->fingerprint);
         return refuse("data", why, err);
     }
     if (strcmp(options, form->hash) != 0)
         return refuse_options(form, json_object_get(state, "in_words"), options, err);
     if ((uint64_t)seed != form->seed) {
-        snprintf(why, sizeof why, "the state was saved with seed %lld, but this loader has %lld",
-                 (long long)seed, (long long)form->seed);
+        snprintf(why, sizeof why,
+                 "the state was saved with seed %lld, but this loader has %lld; use seed %lld",
+                 (long long)seed, (long long)form->seed, (long long)seed);
         return refuse("seed", why, err);
     }
     return LEAT_OK;

@@ -60,6 +60,15 @@ static leat_code differ(const char *what, const char *there, const char *here, l
                      here[0] != 0 ? here : "missing", there[0] != 0 ? there : "none");
 }
 
+/* A setting, which an option gives. */
+static leat_code differ_option(const char *name, const char *there, const char *here,
+                               leat_error *err) {
+    return leat_fail(
+        err, LEAT_ERR_OPTION,
+        "cannot resume: %s is %.64s here, but the run began with %.64s; use --%s %.64s", name, here,
+        there, name, there);
+}
+
 leat_code leat_identity_compare(const leat_identity *here, const leat_run_options *options,
                                 const leat_identity *there, const json_t *settings,
                                 leat_error *err) {
@@ -85,7 +94,7 @@ leat_code leat_identity_compare(const leat_identity *here, const leat_run_option
         if (!decides(option.row)) continue;
         LEAT_TRY(leat_json_get_string(settings, name, &value, "training.json", err));
         const char *ours = leat_run_option_get(&option, text);
-        if (strcmp(value, ours) != 0) return differ(name, value, ours, err);
+        if (strcmp(value, ours) != 0) return differ_option(name, value, ours, err);
     }
     if (strcmp(here->model_hash, there->model_hash) != 0)
         return differ("the hash of the model", there->model_hash, here->model_hash, err);

@@ -252,10 +252,12 @@ class States(unittest.TestCase):
         state = self.state()
         batches("--steps", "0:4", "--save-state", state, "--seed", 3)
         base = ("batches", os.path.join(DATA, "set"), "--resume", state)
-        for more, words in ((("--length", 128), "seed: the state was saved with seed 3"),
-                            (("--seed", 3, "--length", 256), "length was 128 .* and is 256 now"),
-                            (("--seed", 3, "--length", 128, "--batch", 9), "batch was 8 .* is 9"),
-                            (("--seed", 3, "--length", 128, "--split", "test"), "split was train")):
+        same = ("--seed", 3, "--length", 128)
+        for more, words in (
+                (("--length", 128), "seed: the state was saved with seed 3, .*; use seed 3$"),
+                (("--seed", 3, "--length", 256), "length was 128 .* is 256 now; use the options"),
+                ((*same, "--batch", 9), "batch was 8 .* is 9"),
+                ((*same, "--split", "test"), "split was train")):
             done = run(*base, *more)
             self.assertEqual((done.returncode, done.stdout), (1, ""))
             self.assertRegex(done.stderr, f"cannot resume: .*{words}")

@@ -65,8 +65,9 @@ static void a_damaged_checkpoint_is_passed_over(void **state) {
 /* ---- refused -------------------------------------------------------------------------------- */
 
 static void other_settings_and_data_are_refused_by_name(void **state) {
-    static const char *const says[] = {"width", "seed",     "learning-rate", "codec-up",
-                                       "units", "data set", "--init"};
+    static const char *const says[] = {"use --width ", "use --seed ",  "use --learning-rate 0.",
+                                       "codec-up",     "use --units ", "data set",
+                                       "--init"};
     const char *run = train_path("refused"), *other = train_path("refused-init");
     leat_train_options options = train_options(2);
     (void)state;
