@@ -35,7 +35,7 @@ fi
 [ "$step" != --probe ] || exit 0
 mkdir -p build-arm64
 $compiler -static -O2 -std=c17 -D_GNU_SOURCE -Wall -Wextra -Werror -ffp-contract=off \
-  -fno-math-errno -Isrc -o build-arm64/kernels src/nn/kernels/*.c tests/nn/tool_kernels.c \
-  -lm -pthread
+  -fno-math-errno -Isrc -o build-arm64/kernels src/nn/kernels/*.c src/base/cpu.c \
+  tests/nn/tool_kernels.c -lm -pthread
 expected=$(sed -n 's/^#define SUITE_HASH UINT64_C(0x\(.*\))$/\1/p' tests/nn/test_suite.c)
 exec $emulator build-arm64/kernels "$step" "$(nproc)" "$expected"

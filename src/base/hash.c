@@ -15,6 +15,7 @@
 #include <immintrin.h>
 #endif
 
+#include "base/cpu.h"
 #include "base/error.h"
 #include "base/fault.h"
 #include "base/sha256_pair.h"
@@ -107,7 +108,7 @@ void leat_md5(const void *bytes, int64_t size_bytes, uint8_t digest[16]) {
 __attribute__((target("avx"))) static void clear_upper_halves(void) { _mm256_zeroupper(); }
 
 static void leave_vectors(void) {
-    if (__builtin_cpu_supports("avx")) clear_upper_halves();
+    if (leat_cpu_has(LEAT_CPU_AVX)) clear_upper_halves();
 }
 #else
 static void leave_vectors(void) {}

@@ -17,6 +17,8 @@
 #define LEAT_HH64_AVX2 0
 #endif
 
+#include "base/cpu.h"
+
 #define PACKET_BYTES 32
 #define CLOSING_ROUNDS 4
 
@@ -147,7 +149,7 @@ static void closing_portable(leat_hh64 *hash) {
 
 static void packets(leat_hh64 *hash, const uint8_t *bytes, int64_t count, bool portable) {
 #if LEAT_HH64_AVX2
-    if (!portable && __builtin_cpu_supports("avx2")) {
+    if (!portable && leat_cpu_has(LEAT_CPU_AVX2)) {
         packets_avx2(hash, bytes, count);
         return;
     }
@@ -203,7 +205,7 @@ static void absorb_tail(leat_hh64 *hash, bool portable) {
 static uint64_t final(leat_hh64 *hash, bool portable) {
     if (hash->tail_size > 0) absorb_tail(hash, portable);
 #if LEAT_HH64_AVX2
-    if (!portable && __builtin_cpu_supports("avx2")) closing_avx2(hash);
+    if (!portable && leat_cpu_has(LEAT_CPU_AVX2)) closing_avx2(hash);
     else closing_portable(hash);
 #else
     closing_portable(hash);

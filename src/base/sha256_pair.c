@@ -5,10 +5,11 @@
  */
 #include "base/sha256_pair.h"
 
+#include "base/cpu.h"
+
 #define BLOCK_BYTES 64
 
 #if defined(__x86_64__)
-#include <cpuid.h>
 #include <immintrin.h>
 
 static const uint32_t round_constants[64] = {
@@ -22,11 +23,7 @@ static const uint32_t round_constants[64] = {
     0x748f82ee, 0x78a5636f, 0x84c87814, 0x8cc70208, 0x90befffa, 0xa4506ceb, 0xbef9a3f7, 0xc67178f2,
 };
 
-bool leat_sha256_pair_supported(void) {
-    unsigned a = 0, b = 0, c = 0, d = 0;
-    return __builtin_cpu_supports("sse4.1") && __get_cpuid_count(7, 0, &a, &b, &c, &d) &&
-           (b & (1u << 29)) != 0;
-}
+bool leat_sha256_pair_supported(void) { return leat_cpu_has(LEAT_CPU_SSE41 | LEAT_CPU_SHA); }
 
 #define SHA_TARGET __attribute__((target("sha,sse4.1,ssse3")))
 

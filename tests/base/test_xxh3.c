@@ -7,6 +7,7 @@
 
 #include <cmocka.h>
 
+#include "base/cpu.h"
 #include "base/hash.h"
 #include "base/rng.h"
 
@@ -74,7 +75,7 @@ static void leaves_vectors_clean(void **state) {
 #if defined(__x86_64__)
     static uint8_t bytes[SIZE_MAX_BYTES], found[16][16];
     static const uint8_t none[16][16];
-    if (!__builtin_cpu_supports("avx")) skip();
+    if (!leat_cpu_has(LEAT_CPU_AVX)) skip();
     leat_xxh3_run *run = NULL;
     assert_int_equal(leat_xxh3_create(&run, NULL), LEAT_OK);
     for (int i = 0; i < SIZE_MAX_BYTES; i++) bytes[i] = (uint8_t)leat_random(3, 0, (uint64_t)i);

@@ -125,6 +125,8 @@ CASES = [
     ("calls", "cli/cmd.c", "/* x */\nvoid f(void) { exit(1); }\n", "exit(): the end of"),
     ("calls", "src/base/count.c", "void f(void) { abort(); }\n", "abort(): abort"),
     ("calls", "src/load/map.c", '/* x */\nvoid *h = dlopen("x", 1);\n', "dlopen(): libraries"),
+    ("calls", "src/load/map.c", "/* x */\nint n = __get_cpuid(1, a, b, c, d);\n", "the processor"),
+    ("forbidden", "src/load/map.c", '/* x */\nint n = __builtin_cpu_supports("a");\n', "leat_cpu"),
     ("forbidden", "src/base/count.c", "int f(char *a) { return atoi(a); }\n", "atoi()"),
     ("forbidden", "src/base/count.c", "char *f(char *a) { return strcpy(a, a); }\n", "strcpy()"),
     ("forbidden", "cli/main.c", 'char *f(void) { return getenv("X"); }\n', "getenv()"),

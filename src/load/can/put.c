@@ -20,6 +20,8 @@
 #define LEAT_PUT_AVX2 0
 #endif
 
+#include "base/cpu.h"
+
 enum { LANES = 8, LINE_BYTES = 64, LINE = LINE_BYTES / 4 };
 typedef float lanes __attribute__((vector_size(32), aligned(4), may_alias));
 typedef uint32_t whole_lanes __attribute__((vector_size(32), aligned(4), may_alias));
@@ -165,7 +167,7 @@ LEAT_AVX2 static bool put_numbers_avx2(int32_t *out, const int32_t *in, int64_t 
 
 void leat_put_rows_to(float *out, const leat_put_rows *rows) {
 #if LEAT_PUT_AVX2
-    if (__builtin_cpu_supports("avx2")) {
+    if (leat_cpu_has(LEAT_CPU_AVX2)) {
         put_rows_avx2(out, rows);
         return;
     }
@@ -175,7 +177,7 @@ void leat_put_rows_to(float *out, const leat_put_rows *rows) {
 
 bool leat_put_numbers(int32_t *out, const int32_t *in, int64_t count, int32_t limit, int32_t add) {
 #if LEAT_PUT_AVX2
-    if (__builtin_cpu_supports("avx2")) return put_numbers_avx2(out, in, count, limit, add);
+    if (leat_cpu_has(LEAT_CPU_AVX2)) return put_numbers_avx2(out, in, count, limit, add);
 #endif
     return put_numbers(out, in, count, limit, add);
 }

@@ -4,6 +4,8 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "base/cpu.h"
+
 static const leat_kernels *const variants[] = {
     &leat_kernels_scalar,
 #if defined(__x86_64__)
@@ -21,12 +23,8 @@ const leat_kernels *leat_kernels_at(int index) {
 
 bool leat_kernels_supported(const leat_kernels *kernels) {
 #if defined(__x86_64__)
-    /* also asks the operating system whether it saves the wide registers */
-    __builtin_cpu_init();
-    if (kernels == &leat_kernels_avx2)
-        return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
-    if (kernels == &leat_kernels_avx512)
-        return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("fma");
+    if (kernels == &leat_kernels_avx2) return leat_cpu_has(LEAT_CPU_AVX2 | LEAT_CPU_FMA);
+    if (kernels == &leat_kernels_avx512) return leat_cpu_has(LEAT_CPU_AVX512F | LEAT_CPU_FMA);
 #endif
     return kernels != NULL;
 }

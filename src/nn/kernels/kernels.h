@@ -6,10 +6,10 @@
  * multiply-adds over k in ascending order, and every sum has 16 lanes however wide the vectors are.
  * Vectors run over independent outputs only.
  *
- * Files of this folder include libc headers and each other only (lint checks it), so that they can
- * be compiled and tested for another processor without leat's libraries. They know no threads, no
- * errors and no memory: sizes, and which arrays may overlap, are checked by the ops. A kernel that
- * gets a size it has no code for (rows of a tile, a function) writes nothing.
+ * Files of this folder include libc headers, each other and base/cpu.h only (lint checks it), so
+ * that they can be compiled and tested for another processor without leat's libraries. They know no
+ * threads, no errors and no memory: sizes, and which arrays may overlap, are checked by the ops. A
+ * kernel that gets a size it has no code for (rows of a tile, a function) writes nothing.
  */
 #ifndef LEAT_NN_KERNELS_KERNELS_H
 #define LEAT_NN_KERNELS_KERNELS_H
