@@ -2,6 +2,7 @@
 #include "base/error.h"
 
 #include <errno.h>
+#include <locale.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -53,15 +54,21 @@ static leat_code code_of_errno(int number) {
     }
 }
 
+/* In English whatever locale the program has set; valid until the thread's next call. */
+static const char *name_of_errno(int number) {
+    /* glibc and musl return the C locale as a constant: nothing is allocated */
+    locale_t c_locale = newlocale(LC_ALL_MASK, "C", (locale_t)0);
+    if (c_locale == (locale_t)0) return "unknown error";
+    const char *named = strerror_l(number, c_locale);
+    freelocale(c_locale);
+    return named;
+}
+
 leat_code leat_fail_errno(leat_error *err, int number, const char *format, ...) {
     leat_code code = code_of_errno(number);
     if (err == NULL) return code;
-    char text[LEAT_MESSAGE_BYTES], reason[128];
-    const char *named = strerrordesc_np(number);
-    if (named == NULL) {
-        snprintf(reason, sizeof reason, "error %d", number);
-        named = reason;
-    }
+    char text[LEAT_MESSAGE_BYTES];
+    const char *named = name_of_errno(number);
     va_list args;
     va_start(args, format);
     /* a name that fills the message must leave space for the problem */

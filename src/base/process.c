@@ -10,6 +10,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
+#include <linux/close_range.h>
 #include <poll.h>
 #include <pthread.h>
 #include <pwd.h>
@@ -19,6 +20,7 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -63,7 +65,8 @@ static void reset_signals(void) {
 /* Other code in this program may have files that would stay open. */
 static void close_at_start(void) {
     enum { FDS_MAX = 1024 };
-    if (close_range(3, ~0U, CLOSE_RANGE_CLOEXEC) == 0) return;
+    /* glibc 2.28 does not have the function */
+    if (syscall(SYS_close_range, 3, ~0U, CLOSE_RANGE_CLOEXEC) == 0) return;
     for (int fd = 3; fd < FDS_MAX; fd++) fcntl(fd, F_SETFD, FD_CLOEXEC);
 }
 

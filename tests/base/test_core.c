@@ -91,7 +91,7 @@ static void codes(void **state) {
         assert_int_equal(leat_fail_errno(&err, cases[i].number, "file %d", 7), cases[i].code);
         assert_int_equal(err.code, cases[i].code);
         assert_int_equal(strncmp(err.message, "file 7: ", 8), 0);
-        assert_true(strlen(err.message) > 10);
+        if (i == 5) assert_string_equal(err.message, "file 7: Permission denied");
         assert_int_equal(leat_fail_errno(NULL, cases[i].number, "x"), cases[i].code);
     }
 }
