@@ -7,6 +7,7 @@
 
 #include <dlfcn.h>
 #include <link.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -18,6 +19,8 @@ void *leat_library_load(const char *path, bool stays, const char **problem) {
     if (why != NULL && strstr(why, "No such file") == NULL) *problem = why;
     return NULL;
 }
+
+static const char linked_in = 0; /* its address is the handle of what no file was opened for */
 
 static void set_pointer(void *into, size_t offset, void *symbol) {
     memcpy((char *)into + offset, &symbol, sizeof symbol);
@@ -37,11 +40,28 @@ static void clear(const leat_library_function *functions, void *into) {
     for (int i = 0; functions[i].name != NULL; i++) set_pointer(into, functions[i].offset, NULL);
 }
 
+static bool is_linked(const leat_library_function *functions) {
+    return functions[0].name != NULL && functions[0].linked != NULL;
+}
+
+static void bind_linked(const leat_library_function *functions, void *into) {
+    for (int i = 0; functions[i].name != NULL; i++) {
+        void (*const function)(void) = functions[i].linked;
+        LEAT_ASSERT(function != NULL);
+        memcpy((char *)into + functions[i].offset, &function, sizeof function);
+    }
+}
+
 leat_code leat_library_open(void **handle, const leat_library *library, void *into,
                             leat_error *err) {
     void *found = NULL;
     const char *problem = NULL;
     *handle = NULL;
+    if (is_linked(library->functions)) {
+        bind_linked(library->functions, into);
+        *handle = (void *)(uintptr_t)&linked_in;
+        return LEAT_OK;
+    }
     clear(library->functions, into);
     for (int i = 0; library->files[i] != NULL && found == NULL; i++)
         found = leat_library_load(library->files[i], library->stays, &problem);
@@ -63,11 +83,12 @@ leat_code leat_library_open(void **handle, const leat_library *library, void *in
 }
 
 void leat_library_close(void *handle) {
-    if (handle != NULL) dlclose(handle);
+    if (handle != NULL && handle != &linked_in) dlclose(handle);
 }
 
 const char *leat_library_path(void *handle) {
     struct link_map *map = NULL;
+    if (handle == &linked_in) return "linked";
     return dlinfo(handle, RTLD_DI_LINKMAP, &map) == 0 && map != NULL ? map->l_name : "?";
 }
 

@@ -4,9 +4,13 @@
  * describes the library:
  *
  *     static const leat_library_function functions[] = {
- *         {"zip_fread", offsetof(struct leat_zip, fread)}, {0}};
+ *         {"zip_fread", offsetof(struct leat_zip, fread), LEAT_LINKED(LEAT_LINK_ZIP, zip_fread)},
+ *         {0}};
  *     static const leat_library libzip = {.name = "libzip", .files = {"libzip.so.5"}, ...};
  *     LEAT_TRY(leat_library_open(&zip->library, &libzip, zip, err));
+ *
+ * A build that runs where the library is not installed links it instead (LEAT_LINK in
+ * CMakeLists.txt): then its functions are those of the table, and no file is looked for.
  */
 #ifndef LEAT_BASE_LIBRARY_H
 #define LEAT_BASE_LIBRARY_H
@@ -17,9 +21,16 @@
 #include "base/file.h"
 
 typedef struct leat_library_function {
-    const char *name; /* as the library exports it */
-    size_t offset;    /* of its pointer in the user's struct */
+    const char *name;     /* as the library exports it */
+    size_t offset;        /* of its pointer in the user's struct */
+    void (*linked)(void); /* in a build that links the library, in all rows; otherwise NULL */
 } leat_library_function;
+
+/* The last member of a row: is_linked is LEAT_LINK_<NAME>, 0 or 1. */
+#define LEAT_LINKED(is_linked, symbol) LEAT_LINKED_(is_linked, symbol)
+#define LEAT_LINKED_(is_linked, symbol) LEAT_LINKED_##is_linked(symbol)
+#define LEAT_LINKED_0(symbol) NULL
+#define LEAT_LINKED_1(symbol) ((void (*)(void))(symbol))
 
 typedef struct leat_library {
     const char *name;      /* "libzip" */
@@ -49,7 +60,8 @@ void leat_library_close(void *handle);
 void *leat_library_load(const char *path, bool stays, const char **problem);
 /* Fills the pointers; the name of a function that is missing (its pointer is NULL), or NULL. */
 const char *leat_library_bind(void *handle, const leat_library_function *functions, void *into);
-/* The real path of the library; "?" if unknown. Valid as long as it is open. */
+/* The real path of the library; "?" if unknown, "linked" if there is no file. Valid as long as it
+ * is open. */
 const char *leat_library_path(void *handle);
 /* The file that contains this code, the command or libleat.so, with links resolved; "" if unknown.
  */

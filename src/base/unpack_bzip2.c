@@ -28,10 +28,14 @@ typedef struct bzip2 {
     __typeof__(&BZ2_bzDecompressEnd) end;
 } bzip2;
 
-static const leat_library_function functions[] = {{"BZ2_bzDecompressInit", offsetof(bzip2, init)},
-                                                  {"BZ2_bzDecompress", offsetof(bzip2, decompress)},
-                                                  {"BZ2_bzDecompressEnd", offsetof(bzip2, end)},
-                                                  {0}};
+static const leat_library_function functions[] = {
+#define ROW(symbol, member)                                                                        \
+    { #symbol, offsetof(bzip2, member), LEAT_LINKED(LEAT_LINK_BZIP2, symbol) }
+    ROW(BZ2_bzDecompressInit, init),
+    ROW(BZ2_bzDecompress, decompress),
+    ROW(BZ2_bzDecompressEnd, end),
+#undef ROW
+    {0}};
 
 static const leat_library libbz2 = {.name = "libbz2",
                                     .least = "1.0",

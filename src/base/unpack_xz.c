@@ -24,11 +24,15 @@ typedef struct xz {
     __typeof__(&lzma_memusage) usage;
 } xz;
 
-static const leat_library_function functions[] = {{"lzma_stream_decoder", offsetof(xz, decoder)},
-                                                  {"lzma_code", offsetof(xz, code)},
-                                                  {"lzma_end", offsetof(xz, end)},
-                                                  {"lzma_memusage", offsetof(xz, usage)},
-                                                  {0}};
+static const leat_library_function functions[] = {
+#define ROW(symbol, member)                                                                        \
+    { #symbol, offsetof(xz, member), LEAT_LINKED(LEAT_LINK_LZMA, symbol) }
+    ROW(lzma_stream_decoder, decoder),
+    ROW(lzma_code, code),
+    ROW(lzma_end, end),
+    ROW(lzma_memusage, usage),
+#undef ROW
+    {0}};
 
 static const leat_library liblzma = {.name = "liblzma",
                                      .least = "5.2",

@@ -85,7 +85,7 @@ enum { SLICE_MS = 100, BYTEA_OID = 17 };
 /* ---- the library ---------------------------------------------------------------------------- */
 
 static const leat_library_function functions[] = {
-#define ROW(name) {"PQ" #name, offsetof(library, name)},
+#define ROW(name) {"PQ" #name, offsetof(library, name), LEAT_LINKED(LEAT_LINK_PQ, PQ##name)},
     FUNCTIONS(ROW)
 #undef ROW
         {0}};

@@ -13,7 +13,7 @@
 #if LEAT_HAVE_DUCKDB
 
 static const leat_library_function functions[] = {
-#define ROW(name) {"duckdb_" #name, offsetof(leat_duckdb_api, name)},
+#define ROW(name) {"duckdb_" #name, offsetof(leat_duckdb_api, name), NULL},
     LEAT_DUCKDB_FUNCTIONS(ROW)
 #undef ROW
         {0}};

@@ -28,10 +28,19 @@ typedef struct numbers {
     int after;
 } numbers;
 
+static double own_cosine(double value) { return value + 1; }
+static double own_root(double value) { return value / 7; }
+
+#define LINK_COSINE 1
+#define ROW(name, member, link, symbol)                                                            \
+    { name, offsetof(numbers, member), LEAT_LINKED(link, symbol) }
+
 static const leat_library_function known[] = {
-    {"cos", offsetof(numbers, cosine)}, {"sqrt", offsetof(numbers, root)}, {0}};
+    ROW("cos", cosine, 0, no_symbol), ROW("sqrt", root, 0, no_symbol), {0}};
 static const leat_library_function unknown[] = {
-    {"cos", offsetof(numbers, cosine)}, {"leat_absent", offsetof(numbers, root)}, {0}};
+    ROW("cos", cosine, 0, no_symbol), ROW("leat_absent", root, 0, no_symbol), {0}};
+static const leat_library_function linked[] = {
+    ROW("cos", cosine, LINK_COSINE, own_cosine), ROW("leat_absent", root, 1, own_root), {0}};
 static const leat_library_function nothing[] = {{0}};
 
 static const struct {
@@ -85,6 +94,23 @@ static void opens(void **state) {
             assert_null(handle);
             assert_true(with.cosine == NULL && with.root == NULL);
         }
+        leat_library_close(handle);
+    }
+}
+
+/* A library that the build links: no file is looked for, whatever is installed. */
+static void is_linked(void **state) {
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        const leat_library library = {
+            .name = "libm", .files = {i == 0 ? ABSENT : MATH}, .functions = linked};
+        numbers with = {1, wrong, wrong, 2};
+        void *handle = NULL;
+        assert_int_equal(leat_library_open(&handle, &library, &with, NULL), LEAT_OK);
+        assert_non_null(handle);
+        assert_true(with.cosine(0) == 1 && with.cosine(3) == 4 && with.root(49) == 7);
+        assert_true(with.before == 1 && with.after == 2);
+        assert_string_equal(leat_library_path(handle), "linked");
         leat_library_close(handle);
     }
 }
@@ -143,8 +169,8 @@ static void finds_itself(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(opens), cmocka_unit_test(loads_and_binds),
-                                       cmocka_unit_test(stays_or_goes),
-                                       cmocka_unit_test(finds_itself)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(opens), cmocka_unit_test(is_linked), cmocka_unit_test(loads_and_binds),
+        cmocka_unit_test(stays_or_goes), cmocka_unit_test(finds_itself)};
     return cmocka_run_group_tests_name("libraries", tests, NULL, NULL);
 }

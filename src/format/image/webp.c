@@ -142,9 +142,12 @@ static pthread_once_t webp_once = PTHREAD_ONCE_INIT;
 static webp_library webp;
 
 static const leat_library_function functions[] = {
-    {"WebPDecodeRGBAInto", offsetof(webp_library, decode)},
-    {"WebPGetFeaturesInternal", offsetof(webp_library, features)},
-    {"WebPGetDecoderVersion", offsetof(webp_library, version)},
+#define ROW(symbol, member)                                                                        \
+    { #symbol, offsetof(webp_library, member), LEAT_LINKED(LEAT_LINK_WEBP, symbol) }
+    ROW(WebPDecodeRGBAInto, decode),
+    ROW(WebPGetFeaturesInternal, features),
+    ROW(WebPGetDecoderVersion, version),
+#undef ROW
     {0}};
 
 static const leat_library libwebp = {.name = "libwebp",

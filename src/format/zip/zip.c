@@ -64,7 +64,7 @@ struct leat_zip {
 /* ---- the library ---------------------------------------------------------------------------- */
 
 static const leat_library_function functions[] = {
-#define ROW(name) {"zip_" #name, offsetof(leat_zip, name)},
+#define ROW(name) {"zip_" #name, offsetof(leat_zip, name), LEAT_LINKED(LEAT_LINK_ZIP, zip_##name)},
     FUNCTIONS(ROW)
 #undef ROW
         {0}};
