@@ -92,11 +92,12 @@ static const leat_cli_example examples[] = {
 
 const leat_cli_command leat_cmd_version = {
     .words = "version",
-    .purpose = "print version, compiler, instruction sets and libraries",
+    .purpose = "print version, commit, compiler, instruction sets and libraries",
     .usage = "[--json]",
-    .about = "Prints the version, the compiler that built this leat, the instruction sets it has "
-             "code for and those it uses on this processor, and the libraries with the versions "
-             "found at run time. DuckDB, which reads Parquet, is opened when it is needed: its "
+    .about = "Prints the version, the commit and kind of build, the compiler that built this leat, "
+             "the instruction sets it has code for and those it uses on this processor, and the "
+             "libraries with the versions found at run time. DuckDB, which reads Parquet, is "
+             "opened when it is needed: its "
              "version and place, or why it is not available.",
     .argument = "argument",
     .max_arguments = 0,

@@ -62,6 +62,9 @@ foreach(file colours.css figure.css page.css page.html saved.css saved.svg)
   leat_embed(cli page/${file})
 endforeach()
 
+set_property(SOURCE src/base/version.c APPEND PROPERTY COMPILE_DEFINITIONS
+             "LEAT_BUILD_KIND=\"${LEAT_KIND}\"")
+
 # Static libraries leat_<room> of all rooms. A room without sources is an empty interface.
 # LEAT_ROOM_TARGETS lists them.
 function(leat_add_rooms)

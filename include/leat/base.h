@@ -89,11 +89,12 @@ typedef bool (*leat_progress_fn)(void *user, const leat_progress *progress);
 LEAT_API const char *leat_version(void);
 
 /*
- * How the library was built: compiler, instruction sets compiled in and in use, and libraries with
- * the versions found at run time. One call per item, until it returns false.
+ * How the library was built: from which commit, as what kind of build, by which compiler, the
+ * instruction sets compiled in and in use, and libraries with the versions found at run time. One
+ * call per item, until it returns false.
  */
 typedef struct leat_build_item {
-    const char *group; /* "compiler", "cpu" or "library" */
+    const char *group; /* "build", "compiler", "cpu" or "library" */
     const char *name;
     char value[96];
 } leat_build_item;

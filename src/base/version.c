@@ -35,7 +35,18 @@
 #include <webp/decode.h>
 #endif
 
+#include "base/cpu.h"
 #include "leat/base.h"
+
+/* What LEAT_KIND said when this was configured. */
+#ifndef LEAT_BUILD_KIND
+#define LEAT_BUILD_KIND "from source"
+#endif
+
+/* The command and libleat.so have the one that cmake/commit.cmake writes instead. In a source of
+ * its own a new commit compiles and links nothing but these two. */
+const char *leat_build_commit(void);
+__attribute__((weak)) const char *leat_build_commit(void) { return "unknown"; }
 
 const char *leat_version(void) { return LEAT_VERSION; }
 
@@ -115,55 +126,94 @@ static void put_lzma(leat_build_item *item) {
 #endif
 }
 
-static void put_cpu(leat_build_item *item) {
-#if defined(__x86_64__)
-    put(item, "cpu", "avx2",
-        __builtin_cpu_supports("avx2") ? "compiled in, in use" : "compiled in, not in this cpu");
-#elif defined(__aarch64__)
-    put(item, "cpu", "neon", "baseline, in use");
+static void put_commit(leat_build_item *item) { put(item, "build", "commit", leat_build_commit()); }
+
+static void put_kind(leat_build_item *item) { put(item, "build", "kind", LEAT_BUILD_KIND); }
+
+static void put_compiler(leat_build_item *item) {
+#if defined(__clang__)
+    put(item, "compiler", "clang", __clang_version__);
 #else
-    put(item, "cpu", "portable", "in use");
+    put(item, "compiler", "gcc", __VERSION__);
 #endif
 }
 
+#if defined(__x86_64__)
+static void put_feature(leat_build_item *item, const char *name, unsigned features) {
+    put(item, "cpu", name,
+        leat_cpu_has(features) ? "compiled in, in use" : "compiled in, not in this cpu");
+}
+
+static void put_avx2(leat_build_item *item) {
+    put_feature(item, "avx2", LEAT_CPU_AVX2 | LEAT_CPU_FMA);
+}
+
+static void put_avx512(leat_build_item *item) {
+    put_feature(item, "avx512", LEAT_CPU_AVX512F | LEAT_CPU_FMA);
+}
+
+static void put_sha(leat_build_item *item) {
+    put_feature(item, "sha", LEAT_CPU_SSE41 | LEAT_CPU_SHA);
+}
+#elif defined(__aarch64__)
+static void put_neon(leat_build_item *item) { put(item, "cpu", "neon", "baseline, in use"); }
+#else
+static void put_portable(leat_build_item *item) { put(item, "cpu", "portable", "in use"); }
+#endif
+
+static void put_zstd(leat_build_item *item) { put(item, "library", "zstd", ZSTD_versionString()); }
+
+static void put_snappy(leat_build_item *item) {
+    put(item, "library", "snappy", LEAT_HAVE_SNAPPY ? "present" : "left out");
+}
+
+static void put_lz4(leat_build_item *item) {
+#if LEAT_HAVE_LZ4
+    put(item, "library", "lz4", LZ4_versionString());
+#else
+    put(item, "library", "lz4", "left out");
+#endif
+}
+
+static void put_zlib(leat_build_item *item) { put(item, "library", "zlib", zlibVersion()); }
+
+static void put_libcrypto(leat_build_item *item) {
+    put(item, "library", "libcrypto", OpenSSL_version(OPENSSL_VERSION_STRING));
+}
+
+static void put_jansson(leat_build_item *item) {
+    put(item, "library", "jansson", jansson_version_str());
+}
+
+static void put_yaml(leat_build_item *item) {
+#if LEAT_HAVE_YAML
+    put(item, "library", "libyaml", yaml_get_version_string());
+#else
+    put(item, "library", "libyaml", "left out");
+#endif
+}
+
+static void put_bzip2(leat_build_item *item) {
+    put(item, "library", "libbz2", LEAT_HAVE_BZIP2 ? "present" : "left out");
+}
+
+static void (*const items[])(leat_build_item *) = {
+    put_commit, put_kind,      put_compiler,
+#if defined(__x86_64__)
+    put_avx2,   put_avx512,    put_sha,
+#elif defined(__aarch64__)
+    put_neon,
+#else
+    put_portable,
+#endif
+    put_zstd,   put_brotli,    put_snappy,   put_lz4,  put_zlib,
+    put_xxhash, put_libcrypto, put_jansson,  put_jpeg, put_png,
+    put_zip,    put_yaml,      put_webp,     put_lzma, put_bzip2,
+};
+
 bool leat_build_info(int index, leat_build_item *item) {
     memset(item, 0, sizeof *item);
-    switch (index) {
-    case 0:
-#if defined(__clang__)
-        put(item, "compiler", "clang", __clang_version__);
-#else
-        put(item, "compiler", "gcc", __VERSION__);
-#endif
-        return true;
-    case 1: put_cpu(item); return true;
-    case 2: put(item, "library", "zstd", ZSTD_versionString()); return true;
-    case 3: put_brotli(item); return true;
-    case 4: put(item, "library", "snappy", LEAT_HAVE_SNAPPY ? "present" : "left out"); return true;
-    case 5:
-#if LEAT_HAVE_LZ4
-        put(item, "library", "lz4", LZ4_versionString());
-#else
-        put(item, "library", "lz4", "left out");
-#endif
-        return true;
-    case 6: put(item, "library", "zlib", zlibVersion()); return true;
-    case 7: put_xxhash(item); return true;
-    case 8: put(item, "library", "libcrypto", OpenSSL_version(OPENSSL_VERSION_STRING)); return true;
-    case 9: put(item, "library", "jansson", jansson_version_str()); return true;
-    case 10: put_jpeg(item); return true;
-    case 11: put_png(item); return true;
-    case 12: put_zip(item); return true;
-    case 13:
-#if LEAT_HAVE_YAML
-        put(item, "library", "libyaml", yaml_get_version_string());
-#else
-        put(item, "library", "libyaml", "left out");
-#endif
-        return true;
-    case 14: put_webp(item); return true;
-    case 15: put_lzma(item); return true;
-    case 16: put(item, "library", "libbz2", LEAT_HAVE_BZIP2 ? "present" : "left out"); return true;
-    default: return false;
-    }
+    if (index < 0 || (size_t)index >= sizeof items / sizeof *items) return false;
+    items[index](item);
+    return true;
 }

@@ -5,6 +5,7 @@ Runs the command named by LEAT (default: build/leat); LEAT_UPDATE=1 writes docs/
 # TSan: the command's progress and signals have threads of their own.
 import json
 import os
+import platform
 import pty
 import re
 import select
@@ -56,6 +57,14 @@ def in_bytes(value):
     """512M as a number; anything else as it is."""
     found = re.fullmatch(r"(\d+)([KMGT])", value)
     return str(int(found[1]) << 10 * (1 + "KMGT".index(found[2]))) if found else value
+
+
+def cpu_flags():
+    """What Linux says that an x86-64 processor can run; empty on others."""
+    if platform.machine() != "x86_64":
+        return set()
+    with open("/proc/cpuinfo", encoding="utf-8") as file:
+        return next((set(line.split()) for line in file if line.startswith("flags")), set())
 
 
 class Help(unittest.TestCase):
@@ -327,7 +336,16 @@ class Usage(unittest.TestCase):
                  else f"not available: {duckdb['reason']}")
         self.assertIn(f"library   DuckDB        {words}\n", leat("version").stdout)
         groups = {item["group"] for item in document["build"]}
-        self.assertEqual(groups, {"compiler", "cpu", "library"})
+        self.assertEqual(groups, {"build", "compiler", "cpu", "library"})
+        values = {(item["group"], item["name"]): item["value"] for item in document["build"]}
+        self.assertRegex(values["build", "commit"],
+                         r"\A([0-9a-f]{40}(, with changes)?|unknown)\Z")
+        self.assertTrue(values["build", "kind"])
+        flags = cpu_flags()
+        for name, needed in {"avx2": {"avx2", "fma"}, "avx512": {"avx512f", "fma"},
+                             "sha": {"sha_ni", "sse4_1"}}.items() if flags else ():
+            in_use = "in use" if needed <= flags else "not in this cpu"
+            self.assertEqual(values["cpu", name], f"compiled in, {in_use}")
         names = {item["name"] for item in document["build"]}
         self.assertLessEqual({"zstd", "brotli", "snappy", "xxhash", "libcrypto"}, names)
 
