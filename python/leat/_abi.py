@@ -12,6 +12,7 @@ _code = c.c_int  # leat_code, whose failures _library.call raises
 _handle = c.c_void_p
 
 MARK_PAGE = 1
+VERSION_NUMBER = 100
 WARNING_BYTES = 256
 NODE_FEATURES = 35
 EDGE_FEATURES = 11

@@ -1,5 +1,5 @@
-"""Access to libleat.so, which is installed beside this file: opens it once, and turns codes into
-errors.
+"""Access to libleat.so, which is installed beside this file, or the file that LEAT_LIBRARY names:
+opens it once, and turns codes into errors.
 
 Every call lets other Python threads run (ctypes releases the GIL), except those of `held`, which
 take well under a microsecond, less than releasing and reacquiring the GIL.
@@ -17,7 +17,8 @@ from typing import Any
 from leat import _abi, errors
 
 _HOME = os.path.dirname(os.path.abspath(__file__))
-PATH = os.path.join(_HOME, "libleat.so")
+OTHER = os.environ.get("LEAT_LIBRARY", "")  # empty: none
+PATH = os.path.abspath(OTHER) if OTHER else os.path.join(_HOME, "libleat.so")
 COMMAND = os.path.join(_HOME, "leat")  # the command, which does not use libleat.so
 
 
@@ -25,19 +26,36 @@ def _open(loader: Any) -> Any:
     try:
         library = loader(PATH)
     except OSError as problem:
+        if OTHER:
+            raise ImportError(
+                f"libleat cannot be loaded from LEAT_LIBRARY={OTHER}: {problem}; name the file "
+                "libleat.so, or unset LEAT_LIBRARY to use the one that is installed") from problem
         raise ImportError(
             f"libleat cannot be loaded from this installation: {problem}; install the package "
             "again (pip install ./python), with the system libraries that it was built with"
         ) from problem
     functions = types.SimpleNamespace()  # and no others: ctypes would guess their types
     for name, (result, arguments) in _abi.PROTOTYPES.items():
-        function = getattr(library, name)
+        function = getattr(library, name, None)
+        if function is None:
+            raise ImportError(f"{PATH} does not have the function {name}, which this package "
+                              "calls: it is another version of libleat, or another library")
         function.restype, function.argtypes = result, arguments
         setattr(functions, name, function)
     return functions
 
 
+def _same_version(library: Any) -> None:
+    """Structs and options belong to a version: another one would read them differently."""
+    number = _abi.VERSION_NUMBER
+    wanted = f"{number // 10000}.{number // 100 % 100}.{number % 100}"
+    found = library.leat_version().decode("ascii", "replace")
+    if found != wanted:
+        raise ImportError(f"{PATH} is libleat {found}, but this package needs {wanted}")
+
+
 lib = _open(c.CDLL)
+_same_version(lib)
 held = _open(c.PyDLL)  # the same library: calls that keep the GIL
 
 
