@@ -11,6 +11,7 @@
 #include "nn/ops/bce.h"
 #include "nn/ops/conv.h"
 #include "nn/ops/each.h"
+#include "nn/ops/move.h"
 #include "nn/ops/product.h"
 #include "nn/ops/random.h"
 #include "nn/params.h"
@@ -196,11 +197,21 @@ static leat_code adam_moments(leat_error *err) {
     return leat_adam_apply(&nn, &adam, 1, &of, err);
 }
 
+/* ---- Moved ---------------------------------------------------------------------------------- */
+
+static leat_code move_in_place(leat_error *err) { return leat_move_in(&nn, 2, 3, at, at + 5, err); }
+static leat_code move_none(leat_error *err) { return leat_move_out(&nn, 0, 3, at, at + 99, err); }
+static leat_code copy_over(leat_error *err) {
+    (void)err;
+    leat_copy(&nn, 3, at, at + 2);
+    return LEAT_OK;
+}
+
 /* ---- Random numbers, the mode for floating point, tables, memory --------------------------- */
 
 static leat_code random_range(leat_error *err) {
     (void)err;
-    leat_normal_fill(nn.kernels, 1, (INT64_C(1) << 62) - 2, 2, at);
+    leat_normal_fill(&nn, 1, (INT64_C(1) << 62) - 2, 2, at);
     return LEAT_OK;
 }
 static leat_code rounding(leat_error *err) {
@@ -279,6 +290,9 @@ static const struct {
     {"no such function", each_no_function, "leat_is_function"},
     {"a negative slope", each_slope, "slope >= 0"},
     {"its gradient", each_slope_backward, "slope >= 0"},
+    {"rows moved in place", move_in_place, "leat_apart(job.from"},
+    {"rows of no image", move_none, "job.images >= 1"},
+    {"a copy over its source", copy_over, "leat_apart(in"},
     {"a product", product_right, NULL},
     {"c overlaps a", product_in_place, "leat_apart(p->a"},
     {"c overlaps the work space", product_work, "leat_apart(work"},

@@ -10,7 +10,7 @@
 #include "ulp.h"
 
 enum { MANY = 1 << 20 };
-typedef void fill_function(const leat_kernels *kernels, uint64_t key, int64_t first, int64_t count,
+typedef void fill_function(const leat_nn *nn, uint64_t key, int64_t first, int64_t count,
                            float *out);
 static fill_function *const fills[] = {leat_uniform_fill, leat_normal_fill};
 
@@ -18,6 +18,7 @@ static fill_function *const fills[] = {leat_uniform_fill, leat_normal_fill};
 _Static_assert(LEAT_STREAM_INIT > LEAT_STREAM_EPOCH + 0x10000, "streams of nn and sample");
 _Static_assert(LEAT_STREAM_NN_END < LEAT_STREAM_INIT + 0x10000, "streams of nn");
 
+static const leat_nn scalar = {.kernels = &leat_kernels_scalar};
 static float numbers[MANY];
 
 static void streams_differ(void **state) {
@@ -60,7 +61,7 @@ static void known_values(void **state) {
     for (int f = 0; f < 2; f++) {
         float out[1000];
         uint64_t sum = 0;
-        fills[f](&leat_kernels_scalar, key, 0, 1000, out);
+        fills[f](&scalar, key, 0, 1000, out);
         for (int i = 0; i < 1000; i++) {
             double expected = (double)(leat_random_at(key, (uint64_t)i) >> 40) / 0x1p24;
             if (f == 1) {
@@ -85,19 +86,20 @@ static void same_for_every_variant_and_cut(void **state) {
     static const int cuts[] = {1, 2, 3, 7, 16, 31, 255, 512, 513, SIZE};
     for (int f = 0; f < 2; f++) {
         float expected[SIZE], got[SIZE + 1];
-        fills[f](&leat_kernels_scalar, 99, 1001, SIZE, expected);
+        fills[f](&scalar, 99, 1001, SIZE, expected);
         const leat_kernels *kernels;
         for (int v = 0; (kernels = leat_kernels_at(v)) != NULL; v++) {
             if (!leat_kernels_supported(kernels)) {
                 print_message("%s: built, not run\n", kernels->name);
                 continue;
             }
+            const leat_nn nn = {.kernels = kernels};
             for (size_t c = 0; c < sizeof cuts / sizeof *cuts; c++) {
                 memset(got, 0, sizeof got);
                 for (int done = 0; done < SIZE; done += cuts[c]) {
                     const int left = SIZE - done, count = left < cuts[c] ? left : cuts[c];
-                    fills[f](kernels, 99, 1001 + done, count, got + done);
-                    fills[f](kernels, 99, 1001 + done, 0, got + done);
+                    fills[f](&nn, 99, 1001 + done, count, got + done);
+                    fills[f](&nn, 99, 1001 + done, 0, got + done);
                     assert_true(got[done + count] == 0.0f);
                 }
                 for (int i = 0; i < SIZE; i++)
@@ -126,8 +128,8 @@ static void check_correlation(int distance, double mean, double variance) {
 
 static void moments(void **state) {
     (void)state;
-    const leat_kernels *kernels = leat_kernels_find(NULL);
-    leat_uniform_fill(kernels, leat_random(1, LEAT_STREAM_INIT, 0), 0, MANY, numbers);
+    const leat_nn nn = {.kernels = leat_kernels_find(NULL)};
+    leat_uniform_fill(&nn, leat_random(1, LEAT_STREAM_INIT, 0), 0, MANY, numbers);
     for (int power = 1; power <= 4; power++) {
         const double mean = 1.0 / (power + 1);
         check_moment(power, mean, sqrt(1.0 / (2 * power + 1) - mean * mean));
@@ -135,7 +137,7 @@ static void moments(void **state) {
     for (int i = 0; i < MANY; i++) assert_true(numbers[i] >= 0 && numbers[i] < 1);
     for (int distance = 1; distance <= 3; distance++) check_correlation(distance, 0.5, 1.0 / 12);
 
-    leat_normal_fill(kernels, leat_random(1, LEAT_STREAM_NOISE, 0), 0, MANY, numbers);
+    leat_normal_fill(&nn, leat_random(1, LEAT_STREAM_NOISE, 0), 0, MANY, numbers);
     /* E x^2n = 1 * 3 * ... * (2n - 1) */
     static const double even[] = {1, 1, 3, 15, 105, 945, 10395};
     for (int power = 1; power <= 6; power++) {

@@ -15,16 +15,11 @@
 #define LEAT_NN_OPS_OP_H
 
 #include "base/error.h"
-#include "base/pool.h"
+#include "nn/device.h"
 #include "nn/kernels/kernels.h"
 
 /* No tensor of an op has more values. */
 #define LEAT_NN_VALUES_MAX (INT64_C(1) << 40)
-
-typedef struct leat_nn {
-    const leat_kernels *kernels;
-    leat_pool *pool; /* NULL: the calling thread alone */
-} leat_nn;
 
 /* The variant of this name (NULL: the widest that runs here). LEAT_ERR_OPTION: there is none;
  * LEAT_ERR_UNSUPPORTED: this processor cannot run it. */

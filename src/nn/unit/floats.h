@@ -1,10 +1,12 @@
 /*
  * One block of floats that is laid out twice by the same function: first without a block, to count
- * what it needs, then with it, to give everything its place.
+ * what it needs, then with it, to give everything its place. So what a model needs is known before
+ * it is made, and is the memory of its device (nn/device.h).
  */
 #ifndef LEAT_NN_UNIT_FLOATS_H
 #define LEAT_NN_UNIT_FLOATS_H
 
+#include "base/mem.h"
 #include "nn/ops/op.h"
 
 #define LEAT_FLOATS_ALIGNMENT 64 /* bytes */
@@ -23,6 +25,18 @@ static inline void leat_floats_place(leat_floats *floats, void *block) {
 }
 static inline int64_t leat_floats_bytes(const leat_floats *floats) {
     return floats->used * (int64_t)sizeof(float);
+}
+
+/* The block of what was counted; leat_floats_free frees it, also one that was never made. */
+LEAT_MUST_CHECK static inline leat_code leat_floats_alloc(leat_floats *floats, leat_error *err) {
+    void *block = NULL;
+    LEAT_TRY(leat_block_alloc(&block, leat_floats_bytes(floats), err));
+    leat_floats_place(floats, block);
+    return LEAT_OK;
+}
+static inline void leat_floats_free(leat_floats *floats) {
+    if (floats->base != NULL) leat_block_free(floats->base, floats->size * (int64_t)sizeof(float));
+    *floats = (leat_floats){0};
 }
 
 /* The next `count` floats, aligned to 64 bytes; NULL while they are only counted. */

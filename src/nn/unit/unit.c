@@ -49,6 +49,10 @@ void leat_engine_cancel(leat_engine *engine, bool cancelled) {
     atomic_store(&engine->cancelled, cancelled);
 }
 
+leat_nn leat_engine_alone(const leat_engine *engine) {
+    return (leat_nn){.kernels = engine->nn.kernels};
+}
+
 /* ---- A unit --------------------------------------------------------------------------------- */
 
 typedef struct unit {
@@ -87,7 +91,7 @@ static leat_code take(unit *unit, const leat_nn *nn, int worker, int64_t index, 
 
 static leat_code make_part(void *context, int worker, int64_t part, leat_error *err) {
     unit *unit = context;
-    const leat_nn alone = {.kernels = unit->engine->nn.kernels};
+    const leat_nn alone = leat_engine_alone(unit->engine);
     const uint64_t mode = leat_float_mode_begin();
     leat_code code = make(unit, &alone, worker, part, err);
     leat_float_mode_end(mode);
@@ -96,7 +100,7 @@ static leat_code make_part(void *context, int worker, int64_t part, leat_error *
 
 static leat_code take_part(void *context, int worker, int64_t part, leat_error *err) {
     unit *unit = context;
-    const leat_nn alone = {.kernels = unit->engine->nn.kernels};
+    const leat_nn alone = leat_engine_alone(unit->engine);
     const uint64_t mode = leat_float_mode_begin();
     leat_code code = take(unit, &alone, worker, part, err);
     leat_float_mode_end(mode);
@@ -135,4 +139,10 @@ void leat_unit_add(int64_t count, const float *gradient, float *sum) {
     const uint64_t mode = leat_float_mode_begin();
     for (int64_t i = 0; i < count; i++) sum[i] += gradient[i];
     leat_float_mode_end(mode);
+}
+
+double leat_unit_length(int64_t count, const float *gradient) {
+    double sum = 0;
+    for (int64_t i = 0; i < count; i++) sum += (double)gradient[i] * gradient[i];
+    return sqrt(sum);
 }

@@ -32,6 +32,9 @@ LEAT_MUST_CHECK leat_code leat_engine_start(leat_engine *engine, leat_error *err
 /* Also of one that was never started, or is all 0. */
 void leat_engine_stop(leat_engine *engine);
 
+/* The same without its threads: for what runs in a part of a job of them. */
+leat_nn leat_engine_alone(const leat_engine *engine);
+
 /* Around a call that uses the model's memory or pool: LEAT_ERR_BUSY if another one does. Sets the
  * mode for floating point, and restores the caller's. */
 LEAT_MUST_CHECK leat_code leat_engine_enter(leat_engine *engine, uint64_t *mode, leat_error *err);
@@ -77,5 +80,7 @@ LEAT_MUST_CHECK leat_code leat_unit_run(leat_engine *engine, const leat_unit_job
 
 /* Adds the gradient of a unit to the sum of those before it, in the order of the units. */
 void leat_unit_add(int64_t count, const float *gradient, float *sum);
+/* The length of a gradient, or of a part of it: squares summed in double precision, in order. */
+double leat_unit_length(int64_t count, const float *gradient);
 
 #endif

@@ -51,7 +51,7 @@ int64_t leat_dcgan_model_moments(const leat_dcgan_model *model);
 /* Of a handle: its model, what it computes with, images of a micro-batch. */
 const leat_dcgan_model *leat_dcgan_model_of(const leat_dcgan *dcgan);
 leat_engine *leat_dcgan_engine(leat_dcgan *dcgan);
-const leat_kernels *leat_dcgan_kernels(const leat_dcgan *dcgan);
+const leat_nn *leat_dcgan_nn(const leat_dcgan *dcgan);
 int leat_dcgan_micro_batch(const leat_dcgan *dcgan);
 /* LEAT_ERR_OPTION if it is none of the three. */
 LEAT_MUST_CHECK leat_code leat_dcgan_check_pass(leat_dcgan_pass pass, leat_error *err);

@@ -1,8 +1,8 @@
-/* The forward passes of a DCGAN's networks, and how images and noise come into the order of the
- * ops and back. */
+/* The forward passes of a DCGAN's networks. */
 #include "nn/models/dcgan/unit.h"
 #include "nn/ops/batchnorm.h"
 #include "nn/ops/each.h"
+#include "nn/ops/move.h"
 
 static const float norm_eps = 1e-5f;
 
@@ -56,28 +56,20 @@ leat_code leat_dcgan_forward(const leat_dcgan_micro *self, const leat_dcgan_netw
     return LEAT_OK;
 }
 
-static void load_noise(const leat_dcgan *dcgan, const float *noise, float *out) {
-    for (int64_t i = 0; i < dcgan->model.latent; i++, out += dcgan->lanes) {
-        for (int64_t n = 0; n < dcgan->lanes; n++)
-            out[n] = n < dcgan->micro_batch ? noise[n * dcgan->model.latent + i] : 0.0f;
-    }
-}
-
 leat_code leat_dcgan_forward_g(const leat_dcgan_micro *self, bool training, const float *noise,
                                float *moments, leat_error *err) {
     const leat_dcgan *dcgan = self->dcgan;
     leat_dcgan_scratch *s = self->scratch;
     const leat_dcgan_flow flow = {s->noise, &s->g, moments, training};
     float *fakes = s->g.out[LEAT_DCGAN_LAYERS - 1];
-    load_noise(dcgan, noise, s->noise);
+    LEAT_TRY(
+        leat_move_in(&self->nn, dcgan->micro_batch, dcgan->model.latent, noise, s->noise, err));
     LEAT_TRY(leat_dcgan_forward(self, &dcgan->g, &flow, err));
     return leat_map_values(&self->nn, LEAT_FUNCTION_TANH, LEAT_IMAGE_VALUES * dcgan->lanes, fakes,
                            fakes, err);
 }
 
-void leat_dcgan_keep_fakes(const leat_dcgan_micro *self, float *out) {
-    const float *in = self->scratch->g.out[LEAT_DCGAN_LAYERS - 1];
-    for (int64_t n = 0; n < self->dcgan->micro_batch; n++) {
-        for (int64_t i = 0; i < LEAT_IMAGE_VALUES; i++) *out++ = in[i * self->dcgan->lanes + n];
-    }
+leat_code leat_dcgan_keep_fakes(const leat_dcgan_micro *self, float *out, leat_error *err) {
+    return leat_move_out(&self->nn, self->dcgan->micro_batch, LEAT_IMAGE_VALUES,
+                         self->scratch->g.out[LEAT_DCGAN_LAYERS - 1], out, err);
 }

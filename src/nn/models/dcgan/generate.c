@@ -16,8 +16,8 @@ void leat_dcgan_noise(const leat_dcgan *dcgan, leat_noise purpose, uint64_t seed
         purpose == LEAT_NOISE_TRAINING ? LEAT_STREAM_NOISE : LEAT_STREAM_FIXED_NOISE;
     const uint64_t mode = leat_float_mode_begin();
     for (int64_t i = 0; i < count; i++)
-        leat_normal_fill(dcgan->engine.nn.kernels, leat_random(seed, stream, (uint64_t)(first + i)),
-                         0, latent, noise + i * latent);
+        leat_normal_fill(&dcgan->engine.nn, leat_random(seed, stream, (uint64_t)(first + i)), 0,
+                         latent, noise + i * latent);
     leat_float_mode_end(mode);
 }
 
@@ -41,7 +41,7 @@ static void pack_g(void *context, int64_t part) {
 static leat_code make(void *context, int worker, int64_t part, leat_error *err) {
     const generating *self = context;
     leat_dcgan *dcgan = self->dcgan;
-    const leat_nn alone = {.kernels = dcgan->engine.nn.kernels};
+    const leat_nn alone = leat_engine_alone(&dcgan->engine);
     const leat_dcgan_micro micro = {dcgan, alone, &dcgan->scratch[worker], self->parameters};
     const int64_t first = part * dcgan->micro_batch;
     const bool training = self->statistics == NULL;
@@ -51,7 +51,7 @@ static leat_code make(void *context, int worker, int64_t part, leat_error *err) 
     leat_code code = leat_dcgan_forward_g(&micro, training,
                                           self->noise + first * dcgan->model.latent, moments, err);
     if (code == LEAT_OK && self->images != NULL)
-        leat_dcgan_keep_fakes(&micro, self->images + first * LEAT_IMAGE_VALUES);
+        code = leat_dcgan_keep_fakes(&micro, self->images + first * LEAT_IMAGE_VALUES, err);
     leat_float_mode_end(mode);
     return code;
 }

@@ -204,20 +204,13 @@ static void fold(const void *self, int pass, int64_t micro_batches, const float 
     leat_dcgan_fold(of->dcgan, pass_of(of, pass), (int)micro_batches, statistics, running);
 }
 
-/* The length of a vector, summed in double precision in order. */
-static double length_of(const float *vector, int64_t count) {
-    double sum = 0;
-    for (int64_t i = 0; i < count; i++) sum += (double)vector[i] * vector[i];
-    return sqrt(sum);
-}
-
 static void norm(const void *self, int pass, const float *gradient, double weight, double *norms) {
     const model *of = self;
     LEAT_ASSERT(weight > 0 && isfinite(weight)); /* of all units */
     const leat_dcgan_pass which = pass_of(of, pass);
     const int64_t size = leat_dcgan_size(of->dcgan), g = leat_dcgan_generator_size(of->dcgan);
-    if (which != LEAT_DCGAN_D) norms[NORM_G] = length_of(gradient, g) / weight;
-    if (which != LEAT_DCGAN_G) norms[NORM_D] = length_of(gradient + g, size - g) / weight;
+    if (which != LEAT_DCGAN_D) norms[NORM_G] = leat_unit_length(g, gradient) / weight;
+    if (which != LEAT_DCGAN_G) norms[NORM_D] = leat_unit_length(size - g, gradient + g) / weight;
 }
 
 static leat_code step(void *self, const leat_model_step *of, leat_error *err) {

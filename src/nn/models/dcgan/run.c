@@ -45,11 +45,9 @@ void leat_dcgan_init(const leat_dcgan *dcgan, uint64_t seed, float *parameters) 
     const uint64_t mode = leat_float_mode_begin();
     for (int i = 0; i < model->param_count; i++) {
         const leat_param *param = &model->params[i];
-        const float mean = (float)param->mean, deviation = (float)param->deviation;
-        float *out = parameters + param->offset;
-        leat_normal_fill(leat_dcgan_kernels(dcgan),
-                         leat_random(seed, LEAT_STREAM_INIT, (uint64_t)i), 0, param->count, out);
-        for (int64_t j = 0; j < param->count; j++) out[j] = mean + deviation * out[j];
+        leat_normal_values(leat_dcgan_nn(dcgan), leat_random(seed, LEAT_STREAM_INIT, (uint64_t)i),
+                           (float)param->mean, (float)param->deviation, param->count,
+                           parameters + param->offset);
     }
     leat_float_mode_end(mode);
 }

@@ -11,6 +11,7 @@
 #include "nn/ops/bce.h"
 #include "nn/ops/each.h"
 #include "nn/ops/float_mode.h"
+#include "nn/ops/move.h"
 
 #define LAYERS LEAT_DCGAN_LAYERS
 /* The sums of a unit. */
@@ -118,16 +119,14 @@ leat_code leat_dcgan_create(leat_dcgan **out, const leat_dcgan_options *options,
     leat_code code = plan(self, options, &floats, err);
     if (code == LEAT_OK) code = leat_engine_start(&self->engine, err);
     if (code == LEAT_OK) code = LEAT_NEW(&self->scratch, options->threads, err);
-    const int64_t bytes = leat_floats_bytes(&floats);
-    if (code == LEAT_OK) code = leat_block_alloc(&self->block, bytes, err);
+    if (code == LEAT_OK) code = leat_floats_alloc(&floats, err);
     if (code != LEAT_OK) {
         leat_dcgan_destroy(self);
         return code;
     }
-    self->block_bytes = bytes;
-    leat_floats_place(&floats, self->block);
     lay_out(self, &floats);
     leat_floats_end(&floats);
+    self->memory = floats;
     const uint64_t mode = leat_float_mode_begin();
     for (int level = 0; level < 256; level++)
         self->pixel[level] = ((float)level / 255.0f - 0.5f) / 0.5f;
@@ -139,14 +138,14 @@ leat_code leat_dcgan_create(leat_dcgan **out, const leat_dcgan_options *options,
 void leat_dcgan_destroy(leat_dcgan *dcgan) {
     if (dcgan == NULL) return;
     leat_engine_stop(&dcgan->engine);
-    if (dcgan->block != NULL) leat_block_free(dcgan->block, dcgan->block_bytes);
+    leat_floats_free(&dcgan->memory);
     leat_free(dcgan->scratch);
     leat_free(dcgan);
 }
 
 const leat_dcgan_model *leat_dcgan_model_of(const leat_dcgan *dcgan) { return &dcgan->model; }
 leat_engine *leat_dcgan_engine(leat_dcgan *dcgan) { return &dcgan->engine; }
-const leat_kernels *leat_dcgan_kernels(const leat_dcgan *dcgan) { return dcgan->engine.nn.kernels; }
+const leat_nn *leat_dcgan_nn(const leat_dcgan *dcgan) { return &dcgan->engine.nn; }
 void leat_dcgan_cancel(leat_dcgan *dcgan, bool cancelled) {
     leat_engine_cancel(&dcgan->engine, cancelled);
 }
@@ -218,38 +217,30 @@ typedef struct inputs {
     int64_t first; /* image in the unit */
 } inputs;
 
-static void load_images(const leat_dcgan *dcgan, const uint8_t *images, float *out) {
-    const int64_t values = LEAT_IMAGE_VALUES;
-    for (int64_t i = 0; i < values; i++, out += dcgan->lanes) {
-        for (int64_t n = 0; n < dcgan->lanes; n++)
-            out[n] = n < dcgan->micro_batch ? dcgan->pixel[images[n * values + i]] : 0.0f;
-    }
-}
-
 /* Runs D; the logits are in d.out of the last layer, and copied to `logits` if that is not NULL. */
 static leat_code judge(const leat_dcgan_micro *self, const leat_dcgan_flow *flow, float *logits,
                        leat_error *err) {
     const leat_dcgan *dcgan = self->dcgan;
     LEAT_TRY(leat_dcgan_forward(self, &dcgan->d, flow, err));
-    if (logits != NULL)
-        memcpy(logits, flow->layers->out[LAYERS - 1], sizeof *logits * (size_t)dcgan->micro_batch);
-    return LEAT_OK;
+    if (logits == NULL) return LEAT_OK;
+    return leat_move_out(&self->nn, dcgan->micro_batch, 1, flow->layers->out[LAYERS - 1], logits,
+                         err);
 }
 
 /* The loss of the logits against a target, in up[0] its gradient, from which D goes backward. */
 static void compare(const leat_dcgan_micro *self, float target, double *loss) {
     const leat_dcgan *dcgan = self->dcgan;
     leat_dcgan_scratch *s = self->scratch;
-    memset(s->up[0], 0, sizeof(float) * (size_t)dcgan->lanes);
+    leat_clear(&self->nn, dcgan->lanes, s->up[0]);
     leat_bce(&self->nn, dcgan->micro_batch, target, s->d.out[LAYERS - 1], loss, s->up[0], s->small);
 }
 
 /* Norm gradients are added to from 0; convolutions begin by themselves. */
-static void clear_norms(const leat_dcgan_network *network, float *gradient) {
+static void clear_norms(const leat_dcgan_micro *self, const leat_dcgan_network *network) {
     for (int i = 0; i < LAYERS; i++) {
         if (network->layers[i].norm)
-            memset(gradient + network->place[i].norm_weight, 0,
-                   2 * sizeof *gradient * (size_t)network->layers[i].channels);
+            leat_clear(&self->nn, 2 * network->layers[i].channels,
+                       self->scratch->gradient + network->place[i].norm_weight);
     }
 }
 
@@ -262,7 +253,9 @@ static leat_code learn_images(const leat_dcgan_micro *self, const unit *unit, co
     leat_dcgan *dcgan = unit->dcgan;
     leat_dcgan_scratch *s = self->scratch;
     const leat_dcgan_flow flow = {s->images, &s->d, moments, true};
-    load_images(dcgan, in->images, s->images);
+    const leat_levels levels = {in->images, dcgan->pixel};
+    LEAT_TRY(leat_move_levels_in(&self->nn, dcgan->micro_batch, LEAT_IMAGE_VALUES, levels,
+                                 s->images, err));
     LEAT_TRY(judge(self, &flow, wanted(unit->result->logits_images, in->first), err));
     compare(self, 1, loss);
     return backward(self, &dcgan->d, &flow, false, s->gradient, NULL, err);
@@ -279,7 +272,8 @@ static leat_code learn_fakes(const leat_dcgan_micro *self, const unit *unit, con
     const leat_dcgan_flow judged = {fakes, &s->d, of_fakes, true};
     LEAT_TRY(leat_dcgan_forward_g(self, true, in->noise, moments, err));
     if (unit->result->fakes != NULL)
-        leat_dcgan_keep_fakes(self, unit->result->fakes + in->first * LEAT_IMAGE_VALUES);
+        LEAT_TRY(
+            leat_dcgan_keep_fakes(self, unit->result->fakes + in->first * LEAT_IMAGE_VALUES, err));
     LEAT_TRY(judge(self, &judged, wanted(unit->result->logits_fakes, in->first), err));
     if (unit->pass != LEAT_DCGAN_G) {
         compare(self, 0, &losses[LOSS_FAKES]);
@@ -305,8 +299,8 @@ static leat_code make_micro(void *context, leat_micro *micro, leat_error *err) {
     micro->gradient = s->gradient;
     micro->weight = dcgan->micro_batch;
     LEAT_TRY(source->get(source->context, micro->index, micro->worker, &in.images, &in.noise, err));
-    clear_norms(&dcgan->g, s->gradient);
-    clear_norms(&dcgan->d, s->gradient);
+    clear_norms(&self, &dcgan->g);
+    clear_norms(&self, &dcgan->d);
     if (unit->pass != LEAT_DCGAN_G)
         LEAT_TRY(learn_images(&self, unit, &in, moments + 2 * dcgan->g.channels,
                               &micro->sums[LOSS_IMAGES], err));
@@ -332,9 +326,10 @@ static void unpack_layer(void *context, int64_t part) {
     float *out = unit->result->gradient;
     leat_conv_unpack_gradient(&layer->conv, dcgan->total + place->conv, out + layer->weight);
     if (!layer->norm) return;
-    const size_t bytes = sizeof *out * (size_t)layer->channels;
-    memcpy(out + layer->norm_weight, dcgan->total + place->norm_weight, bytes);
-    memcpy(out + layer->norm_shift, dcgan->total + place->norm_shift, bytes);
+    leat_copy(&dcgan->engine.nn, layer->channels, dcgan->total + place->norm_weight,
+              out + layer->norm_weight);
+    leat_copy(&dcgan->engine.nn, layer->channels, dcgan->total + place->norm_shift,
+              out + layer->norm_shift);
 }
 
 static leat_code run_all(unit *unit, int64_t micro_batches, leat_error *err) {

@@ -62,8 +62,7 @@ struct leat_dcgan {
     float *total;
     float pixel[256];            /* the value of a level */
     leat_dcgan_scratch *scratch; /* [threads] */
-    void *block;
-    int64_t block_bytes;
+    leat_floats memory;
 };
 
 /* What one micro-batch is computed with. */
@@ -90,6 +89,7 @@ LEAT_MUST_CHECK leat_code leat_dcgan_forward(const leat_dcgan_micro *self,
 LEAT_MUST_CHECK leat_code leat_dcgan_forward_g(const leat_dcgan_micro *self, bool training,
                                                const float *noise, float *moments, leat_error *err);
 /* Those fakes as [image][y][x][color]. */
-void leat_dcgan_keep_fakes(const leat_dcgan_micro *self, float *out);
+LEAT_MUST_CHECK leat_code leat_dcgan_keep_fakes(const leat_dcgan_micro *self, float *out,
+                                                leat_error *err);
 
 #endif

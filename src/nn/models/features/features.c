@@ -12,12 +12,15 @@
 #include "nn/ops/conv.h"
 #include "nn/ops/each.h"
 #include "nn/ops/float_mode.h"
+#include "nn/ops/mean.h"
+#include "nn/ops/move.h"
 #include "nn/ops/random.h"
 #include "nn/ops/streams.h"
+#include "nn/unit/floats.h"
 #include "nn/unit/unit.h"
 
 enum { LAYERS = 3, IMAGES = 32 }; /* images at once */
-_Static_assert(IMAGES % LEAT_LANES == 0, "they are the lanes, without unused ones");
+_Static_assert(IMAGES % LEAT_LANES == 0, "they are the lanes; only the last ones have unused ones");
 static const float slope = 0.2f;
 
 typedef struct features_scratch {
@@ -29,6 +32,7 @@ struct leat_features {
     leat_conv conv[LAYERS];
     float *packed[LAYERS];
     features_scratch *scratch; /* [threads] */
+    leat_floats memory;
 };
 
 static const int channels[LAYERS + 1] = {LEAT_IMAGE_COLORS, 16, 32, LEAT_IMAGE_FEATURES};
@@ -42,26 +46,27 @@ static leat_code make_weights(leat_features *self, int layer, leat_error *err) {
     const float deviation =
         (float)sqrt(2.0 / (double)(conv->wide_channels * conv->kernel * conv->kernel));
     float *weights = NULL;
-    LEAT_TRY(LEAT_NEW(&self->packed[layer], count, err));
     LEAT_TRY(LEAT_NEW(&weights, count, err));
-    leat_normal_fill(self->engine.nn.kernels, leat_random(0, LEAT_STREAM_FEATURES, (uint64_t)layer),
-                     0, count, weights);
-    for (int64_t i = 0; i < count; i++) weights[i] *= deviation;
+    leat_normal_values(&self->engine.nn, leat_random(0, LEAT_STREAM_FEATURES, (uint64_t)layer), 0,
+                       deviation, count, weights);
     leat_conv_pack_down(&self->engine.nn, conv, weights, self->packed[layer]);
     leat_free(weights);
     return LEAT_OK;
 }
 
-static leat_code make_scratch(const leat_features *self, features_scratch *out, leat_error *err) {
-    LEAT_TRY(LEAT_NEW(&out->in, leat_conv_wide_count(&self->conv[0], IMAGES), err));
+static void lay_out(leat_features *self, leat_floats *floats) {
     for (int i = 0; i < LAYERS; i++)
-        LEAT_TRY(LEAT_NEW(&out->out[i], leat_conv_narrow_count(&self->conv[i], IMAGES), err));
-    return LEAT_OK;
+        self->packed[i] = leat_floats_take(floats, leat_conv_weight_count(&self->conv[i]));
+    for (int t = 0; t < self->engine.threads; t++) {
+        features_scratch *out = &self->scratch[t];
+        out->in = leat_floats_take(floats, leat_conv_wide_count(&self->conv[0], IMAGES));
+        for (int i = 0; i < LAYERS; i++)
+            out->out[i] = leat_floats_take(floats, leat_conv_narrow_count(&self->conv[i], IMAGES));
+    }
 }
 
 static leat_code fill(leat_features *self, leat_error *err) {
-    const int threads = self->engine.threads;
-    LEAT_TRY(LEAT_NEW(&self->scratch, threads, err));
+    LEAT_TRY(LEAT_NEW(&self->scratch, self->engine.threads, err));
     for (int i = 0; i < LAYERS; i++) {
         const int size = LEAT_IMAGE_SIZE >> i;
         self->conv[i] = (leat_conv){.kernel = 4,
@@ -72,9 +77,12 @@ static leat_code fill(leat_features *self, leat_error *err) {
                                     .wide_width = size,
                                     .narrow_channels = channels[i + 1]};
         LEAT_TRY(leat_conv_complete(&self->conv[i], err));
-        LEAT_TRY(make_weights(self, i, err));
     }
-    for (int i = 0; i < threads; i++) LEAT_TRY(make_scratch(self, &self->scratch[i], err));
+    lay_out(self, &self->memory);
+    LEAT_TRY(leat_floats_alloc(&self->memory, err));
+    lay_out(self, &self->memory);
+    leat_floats_end(&self->memory);
+    for (int i = 0; i < LAYERS; i++) LEAT_TRY(make_weights(self, i, err));
     return leat_engine_start(&self->engine, err);
 }
 
@@ -98,11 +106,7 @@ leat_code leat_features_create(leat_features **out, int threads, const char *ker
 void leat_features_destroy(leat_features *features) {
     if (features == NULL) return;
     leat_engine_stop(&features->engine);
-    for (int i = 0; i < LAYERS; i++) leat_free(features->packed[i]);
-    for (int t = 0; features->scratch != NULL && t < features->engine.threads; t++) {
-        leat_free(features->scratch[t].in);
-        for (int i = 0; i < LAYERS; i++) leat_free(features->scratch[t].out[i]);
-    }
+    leat_floats_free(&features->memory);
     leat_free(features->scratch);
     leat_free(features);
 }
@@ -116,44 +120,26 @@ typedef struct computing {
     float *out;
 } computing;
 
-/* [image][y][x][color] to [y][x][color][lane]; lanes without an image are 0. */
-static void load(const float *images, int64_t count, float *out) {
-    for (int64_t i = 0; i < LEAT_IMAGE_VALUES; i++, out += IMAGES) {
-        for (int64_t n = 0; n < IMAGES; n++)
-            out[n] = n < count ? images[n * LEAT_IMAGE_VALUES + i] : 0.0f;
-    }
-}
-
-static void pool_pixels(const float *in, int64_t pixels, int64_t count, float *out) {
-    for (int64_t n = 0; n < count; n++) {
-        for (int64_t c = 0; c < LEAT_IMAGE_FEATURES; c++) {
-            float sum = 0;
-            for (int64_t p = 0; p < pixels; p++)
-                sum += in[(p * LEAT_IMAGE_FEATURES + c) * IMAGES + n];
-            out[n * LEAT_IMAGE_FEATURES + c] = sum / (float)pixels;
-        }
-    }
-}
-
 static leat_code compute(const computing *self, const features_scratch *scratch, int64_t part,
                          leat_error *err) {
     const leat_features *features = self->features;
-    const leat_nn alone = {.kernels = features->engine.nn.kernels};
+    const leat_nn alone = leat_engine_alone(&features->engine);
     const int64_t first = part * IMAGES, count = leat_min(self->count - first, IMAGES);
     const float *in = scratch->in;
-    load(self->images + first * LEAT_IMAGE_VALUES, count, scratch->in);
+    LEAT_TRY(leat_move_in(&alone, count, LEAT_IMAGE_VALUES,
+                          self->images + first * LEAT_IMAGE_VALUES, scratch->in, err));
     for (int i = 0; i < LAYERS; i++) {
         float *out = scratch->out[i];
         LEAT_TRY(
-            leat_conv_down(&alone, &features->conv[i], IMAGES, features->packed[i], in, out, err));
-        LEAT_TRY(leat_leaky(&alone, slope, leat_conv_narrow_count(&features->conv[i], IMAGES), out,
+            leat_conv_down(&alone, &features->conv[i], count, features->packed[i], in, out, err));
+        LEAT_TRY(leat_leaky(&alone, slope, leat_conv_narrow_count(&features->conv[i], count), out,
                             out, err));
         in = out;
     }
     const leat_conv *last = &features->conv[LAYERS - 1];
-    pool_pixels(in, (int64_t)last->narrow_height * last->narrow_width, count,
-                self->out + first * LEAT_IMAGE_FEATURES);
-    return LEAT_OK;
+    const leat_mean of = {count, (int64_t)last->narrow_height * last->narrow_width,
+                          LEAT_IMAGE_FEATURES};
+    return leat_mean_pixels(&alone, &of, in, self->out + first * LEAT_IMAGE_FEATURES, err);
 }
 
 static leat_code make(void *context, int worker, int64_t part, leat_error *err) {
