@@ -14,7 +14,7 @@ typedef struct run_report {
     leat_run_facts facts;
     leat_run_metrics *metrics;
     leat_png *grids[GRIDS];
-    leat_run_grid grid[GRIDS];
+    leat_run_kept grid[GRIDS];
     int32_t width[GRIDS], height[GRIDS];
     int grid_count;
 } run_report;
@@ -345,14 +345,14 @@ static void put_page(leat_page *page, const void *user) {
 
 /* The first grid, the last one, and some in between; without those that cannot be read. */
 static leat_code load_grids(run_report *report, leat_error *err) {
-    leat_run_grid of;
+    leat_run_kept of;
     int all = 0;
-    while (leat_run_grid_at(report->run, all, &of)) all++;
+    while (leat_run_kept_at(report->run, all, &of)) all++;
     const int shown = all < GRIDS ? all : GRIDS;
     for (int i = 0; i < shown; i++) {
         const int index = shown == 1 ? 0 : (int)((int64_t)i * (all - 1) / (shown - 1));
         const int to = report->grid_count;
-        (void)leat_run_grid_at(report->run, index, &report->grid[to]);
+        (void)leat_run_kept_at(report->run, index, &report->grid[to]);
         leat_code code = leat_png_load(&report->grids[to], report->grid[to].path,
                                        &report->width[to], &report->height[to], err);
         if (code == LEAT_ERR_MEMORY) return code;

@@ -245,12 +245,13 @@ typedef struct leat_run_ledger {
 LEAT_API LEAT_MUST_CHECK leat_code leat_run_ledger_load(const leat_run *run, leat_run_ledger *out,
                                                         leat_error *err);
 
-/* The grids of samples in a run, by step; false after the last. */
-typedef struct leat_run_grid {
+/* What a run keeps of the steps that were measured, by step; false after the last. Of a DCGAN:
+ * grids of samples. */
+typedef struct leat_run_kept {
     int64_t step;
-    char path[4096]; /* a PNG */
-} leat_run_grid;
-LEAT_API bool leat_run_grid_at(const leat_run *run, int index, leat_run_grid *out);
+    char path[4096]; /* of a DCGAN a PNG */
+} leat_run_kept;
+LEAT_API bool leat_run_kept_at(const leat_run *run, int index, leat_run_kept *out);
 
 /*
  * The metrics of a run as curves of at most `most` points (at least 2): if there are more steps, a

@@ -57,10 +57,12 @@ static void finish(const void *self, leat_train_result *result) {
 }
 
 static const leat_measure_class measure = {
+    .kept = LEAT_GRID_ENDING,
     .bytes = leat_sampling_bytes,
     .create = create,
     .destroy = destroy,
     .take = take,
+    .reference = leat_sampling_reference,
     .finish = finish,
 };
 

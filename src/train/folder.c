@@ -2,6 +2,7 @@
 #include "train/folder.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/file.h"
@@ -228,6 +229,29 @@ static leat_code save_config(const leat_run_folder *folder, const leat_identity 
     if (code == LEAT_OK) code = leat_file_save(path, text.data, text.size, err);
     leat_buf_free(&text);
     return code;
+}
+
+/* ---- Kept of a step ------------------------------------------------------------------------- */
+
+enum { KEPT_NAME_BYTES = 64 };
+
+static void kept_name(const char *ending, int64_t step, char name[KEPT_NAME_BYTES]) {
+    snprintf(name, KEPT_NAME_BYTES, "step-%09lld%s", (long long)step, ending);
+}
+
+leat_code leat_run_kept_path(const leat_run_folder *folder, const char *ending, int64_t step,
+                             char path[LEAT_PATH_BYTES], leat_error *err) {
+    char name[KEPT_NAME_BYTES];
+    kept_name(ending, step, name);
+    return leat_path_join(path, LEAT_PATH_BYTES, folder->samples, name, err);
+}
+
+int64_t leat_run_kept_step(const char *name, const char *ending) {
+    char same[KEPT_NAME_BYTES];
+    if (ending == NULL || strncmp(name, "step-", 5) != 0) return -1;
+    const int64_t step = strtoll(name + 5, NULL, 10);
+    kept_name(ending, step, same);
+    return strcmp(name, same) == 0 ? step : -1;
 }
 
 /* ---- training.json -------------------------------------------------------------------------- */

@@ -5,9 +5,9 @@
  *     config.yaml       the settings, for --config
  *     metrics.jsonl     a line a step and a line an epoch (metrics.h)
  *     ledger.jsonl      who computed what, if many machines train it (ledger.h)
- *     reference.json    measurements of the data set's images (score.h)
+ *     reference.json    of a task: what was measured of the data
  *     checkpoints/      states (checkpoint.h)
- *     samples/          step-000000100.png, ...
+ *     samples/          step-000000100.png, ...: what a task keeps of steps that were measured
  *     report.html       the command's
  *     rewound-100/      what came after step 100 before the run was rewound to it (rewind.h)
  *     .leat.rewind/     the same while it is moved
@@ -59,6 +59,14 @@ LEAT_MUST_CHECK leat_code leat_run_folder_look(leat_run_folder *folder, const ch
 /* "<folder>/<name>". */
 LEAT_MUST_CHECK leat_code leat_run_folder_join(const leat_run_folder *folder, const char *name,
                                                char path[LEAT_PATH_BYTES], leat_error *err);
+
+/* What a task keeps of a step is one file of RUN/samples, "step-000000100" and its `ending`, such
+ * as
+ * ".png"; and the step of such a name, -1: it is another file. `ending` NULL: nothing is kept. */
+LEAT_MUST_CHECK leat_code leat_run_kept_path(const leat_run_folder *folder, const char *ending,
+                                             int64_t step, char path[LEAT_PATH_BYTES],
+                                             leat_error *err);
+int64_t leat_run_kept_step(const char *name, const char *ending);
 
 /* Writes training.json and config.yaml with the options that a run keeps, and makes the folders, in
  * this order: what has training.json is a run, and what does not is nobody's. `version`: of leat

@@ -13,8 +13,8 @@ struct leat_run {
     leat_run_options options; /* the run's settings; the machine's are defaults */
     json_t *settings;
     leat_checkpoints checkpoints;
-    int64_t *grids; /* steps of the grids of samples, ascending */
-    int64_t grid_count;
+    int64_t *kept; /* the steps of which it keeps a file (leat_run_kept_path), ascending */
+    int64_t kept_count;
     char version[LEAT_RUN_VERSION_BYTES]; /* of leat, that began it */
     double halves;
 };

@@ -7,7 +7,6 @@
 #include "train/checkpoint.h"
 #include "train/ledger.h"
 #include "train/metrics.h"
-#include "train/sampling.h"
 
 #define DOCUMENT "rewind.json"
 enum { DOCUMENT_BYTES_MAX = 65536, FOLDERS_MAX = 10000 };
@@ -15,14 +14,18 @@ enum { DOCUMENT_BYTES_MAX = 65536, FOLDERS_MAX = 10000 };
 /* Where what is moved is now. */
 typedef struct places {
     const leat_run_folder *folder;
+    const char *run, *kept; /* hash of the run; ending of what it keeps of steps */
     char dir[LEAT_PATH_BYTES], document[LEAT_PATH_BYTES];
     char metrics[LEAT_PATH_BYTES], kept_metrics[LEAT_PATH_BYTES]; /* of later steps; the run's */
     char checkpoints[LEAT_PATH_BYTES], samples[LEAT_PATH_BYTES];
     char ledger[LEAT_PATH_BYTES]; /* of the run */
 } places;
 
-static leat_code find_places(places *of, const leat_run_folder *folder, leat_error *err) {
+static leat_code find_places(places *of, const leat_rewind_of *what, leat_error *err) {
+    const leat_run_folder *folder = what->folder;
     of->folder = folder;
+    of->run = what->run;
+    of->kept = what->kept;
     LEAT_TRY(leat_run_folder_join(folder, LEAT_RUN_REWIND, of->dir, err));
     LEAT_TRY(leat_run_folder_join(folder, LEAT_RUN_METRICS, of->kept_metrics, err));
     LEAT_TRY(leat_run_folder_join(folder, LEAT_RUN_LEDGER, of->ledger, err));
@@ -41,8 +44,10 @@ static leat_code kind_of(const char *path, leat_path_kind *kind, leat_error *err
 
 /* ---- Renames -------------------------------------------------------------------------------- */
 
-/* The step of a name; -1: another file. */
-typedef int64_t (*step_fn)(const char *name);
+/* The step of a name in checkpoints or, by its ending, in samples; -1: another file. */
+static int64_t step_of(const char *name, const char *kept) {
+    return kept == NULL ? leat_checkpoint_step(name) : leat_run_kept_step(name, kept);
+}
 
 static leat_code list_folder(const char *path, leat_path_list *names, leat_error *err) {
     leat_path_kind kind;
@@ -51,11 +56,12 @@ static leat_code list_folder(const char *path, leat_path_list *names, leat_error
     return kind == LEAT_PATH_DIR ? leat_path_list_dir(path, names, err) : LEAT_OK;
 }
 
-static leat_code has_later(const char *dir, int64_t step, step_fn step_of, bool *found,
+static leat_code has_later(const char *dir, int64_t step, const char *kept, bool *found,
                            leat_error *err) {
     leat_path_list names;
     LEAT_TRY(list_folder(dir, &names, err));
-    for (int64_t i = 0; i < names.count; i++) *found = *found || step_of(names.paths[i]) > step;
+    for (int64_t i = 0; i < names.count; i++)
+        *found = *found || step_of(names.paths[i], kept) > step;
     leat_path_list_free(&names);
     return LEAT_OK;
 }
@@ -69,7 +75,7 @@ static leat_code move_one(const char *from, const char *to, const char *name, le
 
 /* The last name first: what is left in between is the beginning of a run; and .sha256, without
  * which the others are not a checkpoint, is the last of the three. */
-static leat_code move_later(const char *from, const char *to, int64_t step, step_fn step_of,
+static leat_code move_later(const char *from, const char *to, int64_t step, const char *kept,
                             leat_error *err) {
     leat_path_list names;
     LEAT_TRY(leat_path_make_dir(from, err)); /* somebody may have removed its samples */
@@ -77,7 +83,7 @@ static leat_code move_later(const char *from, const char *to, int64_t step, step
     LEAT_TRY(list_folder(from, &names, err));
     leat_code code = LEAT_OK;
     for (int64_t i = names.count - 1; i >= 0 && code == LEAT_OK; i--)
-        if (step_of(names.paths[i]) > step) code = move_one(from, to, names.paths[i], err);
+        if (step_of(names.paths[i], kept) > step) code = move_one(from, to, names.paths[i], err);
     leat_path_list_free(&names);
     if (code == LEAT_OK) code = leat_path_sync_dir(to, err);
     return code == LEAT_OK ? leat_path_sync_dir(from, err) : code;
@@ -148,8 +154,8 @@ static leat_code cut_metrics(const places *of, int64_t step, leat_error *err) {
 static leat_code move_all(const places *of, int64_t step, leat_rewound *out, leat_error *err) {
     char name[64];
     const leat_run_folder *run = of->folder;
-    LEAT_TRY(move_later(run->checkpoints, of->checkpoints, step, leat_checkpoint_step, err));
-    LEAT_TRY(move_later(run->samples, of->samples, step, leat_grid_step, err));
+    LEAT_TRY(move_later(run->checkpoints, of->checkpoints, step, NULL, err));
+    if (of->kept != NULL) LEAT_TRY(move_later(run->samples, of->samples, step, of->kept, err));
     LEAT_TRY(cut_metrics(of, step, err));
     LEAT_TRY(find_free(of, step, name, out, err));
     LEAT_TRY(record(of, step, name, err));
@@ -160,13 +166,13 @@ static leat_code move_all(const places *of, int64_t step, leat_rewound *out, lea
 
 /* ---- Decided -------------------------------------------------------------------------------- */
 
-static leat_code write_document(const places *of, const char *run, int64_t step, leat_error *err) {
+static leat_code write_document(const places *of, int64_t step, leat_error *err) {
     leat_json *json = NULL;
     LEAT_TRY(leat_json_create(&json, false, err));
     leat_json_begin_object(json);
     leat_json_member_string(json, "format", "leat.rewind");
     leat_json_member_int(json, "version", 1);
-    leat_json_member_string(json, "run", run);
+    leat_json_member_string(json, "run", of->run);
     leat_json_member_int(json, "step", step);
     leat_json_end_object(json);
     return leat_json_save(json, of->document, err);
@@ -181,7 +187,7 @@ static leat_code parse_document(const json_t *root, const char *run, const char 
     return leat_json_get_int(root, "step", 0, INT64_MAX, step, path, err);
 }
 
-static leat_code read_document(const places *of, const char *run, int64_t *step, leat_error *err) {
+static leat_code read_document(const places *of, int64_t *step, leat_error *err) {
     uint8_t *text = NULL;
     int64_t size = 0;
     json_t *root = NULL;
@@ -189,7 +195,7 @@ static leat_code read_document(const places *of, const char *run, int64_t *step,
     LEAT_TRY(leat_file_load(of->document, DOCUMENT_BYTES_MAX, &text, &size, err));
     leat_code code = leat_json_parse((const char *)text, size, of->document, &root, &why);
     leat_free(text);
-    if (code == LEAT_OK) code = parse_document(root, run, of->document, step, &why);
+    if (code == LEAT_OK) code = parse_document(root, of->run, of->document, step, &why);
     json_decref(root);
     if (code == LEAT_OK || code == LEAT_ERR_MEMORY) return leat_error_copy(err, &why);
     return leat_fail(err, LEAT_ERR_CORRUPT,
@@ -205,33 +211,33 @@ static leat_code clear(const places *of, leat_error *err) {
     return leat_path_remove_dir(of->dir, err);
 }
 
-static leat_code decide(const places *of, const char *run, int64_t step, leat_error *err) {
+static leat_code decide(const places *of, int64_t step, leat_error *err) {
     bool lines = false;
     LEAT_TRY(leat_path_make_dir(of->dir, err));
     LEAT_TRY(leat_metrics_copy_later(of->kept_metrics, step, of->metrics, &lines, err));
     LEAT_TRY(leat_path_sync_parent(of->dir, err));
-    return write_document(of, run, step, err);
+    return write_document(of, step, err);
 }
 
 static leat_code is_needed(const places *of, int64_t step, bool *needed, leat_error *err) {
     const leat_run_folder *run = of->folder;
     *needed = false;
     LEAT_TRY(leat_metrics_copy_later(of->kept_metrics, step, NULL, needed, err));
-    LEAT_TRY(has_later(run->checkpoints, step, leat_checkpoint_step, needed, err));
-    return has_later(run->samples, step, leat_grid_step, needed, err);
+    LEAT_TRY(has_later(run->checkpoints, step, NULL, needed, err));
+    return of->kept == NULL ? LEAT_OK : has_later(run->samples, step, of->kept, needed, err);
 }
 
-leat_code leat_rewind(const leat_run_folder *folder, const char *run, int64_t step,
-                      leat_rewound *out, leat_error *err) {
+leat_code leat_rewind(const leat_rewind_of *what, int64_t step, leat_rewound *out,
+                      leat_error *err) {
     places of;
     bool needed = false;
     LEAT_ASSERT(step >= 0); /* -1, no rewind, would move all of the run */
     *out = (leat_rewound){.step = step};
-    LEAT_TRY(find_places(&of, folder, err));
+    LEAT_TRY(find_places(&of, what, err));
     LEAT_TRY(is_needed(&of, step, &needed, err));
     if (!needed) return LEAT_OK;
     LEAT_TRY(check_ledger(&of, err));
-    const leat_code code = decide(&of, run, step, err);
+    const leat_code code = decide(&of, step, err);
     if (code == LEAT_OK) return move_all(&of, step, out, err);
     if (clear(&of, NULL) != LEAT_OK) {
         /* the next one clears it, or completes it */
@@ -239,17 +245,16 @@ leat_code leat_rewind(const leat_run_folder *folder, const char *run, int64_t st
     return code;
 }
 
-leat_code leat_rewind_complete(const leat_run_folder *folder, const char *run, leat_rewound *out,
-                               leat_error *err) {
+leat_code leat_rewind_complete(const leat_rewind_of *what, leat_rewound *out, leat_error *err) {
     places of;
     leat_path_kind dir, document;
     int64_t step = 0;
     *out = (leat_rewound){0};
-    LEAT_TRY(find_places(&of, folder, err));
+    LEAT_TRY(find_places(&of, what, err));
     LEAT_TRY(kind_of(of.dir, &dir, err));
     if (dir == LEAT_PATH_NONE) return LEAT_OK;
     LEAT_TRY(kind_of(of.document, &document, err));
     if (document == LEAT_PATH_NONE) return clear(&of, err);
-    LEAT_TRY(read_document(&of, run, &step, err));
+    LEAT_TRY(read_document(&of, &step, err));
     return move_all(&of, step, out, err);
 }

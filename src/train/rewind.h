@@ -20,14 +20,21 @@ typedef struct leat_rewound {
     char path[LEAT_PATH_BYTES]; /* where it is now; "": nothing was moved */
 } leat_rewound;
 
-/* Of a run, given by its hash, in a folder that is open. Moves what is later than `step`, of which
+/* The run: its folder, which is open, its hash, and the ending of what its task keeps of steps
+ * (leat_run_kept_path). */
+typedef struct leat_rewind_of {
+    const leat_run_folder *folder;
+    const char *run, *kept;
+} leat_rewind_of;
+
+/* Moves what is later than `step`, of which
  * there must be a checkpoint. A ledger receives a line about it. LEAT_ERR_CORRUPT: the ledger is
  * damaged, and nothing was moved. */
-LEAT_MUST_CHECK leat_code leat_rewind(const leat_run_folder *folder, const char *run, int64_t step,
-                                      leat_rewound *out, leat_error *err);
+LEAT_MUST_CHECK leat_code leat_rewind(const leat_rewind_of *what, int64_t step, leat_rewound *out,
+                                      leat_error *err);
 /* Completes a rewind that was interrupted, if there is one. LEAT_ERR_CORRUPT: RUN/.leat.rewind is
  * not what leat has written for this run. */
-LEAT_MUST_CHECK leat_code leat_rewind_complete(const leat_run_folder *folder, const char *run,
-                                               leat_rewound *out, leat_error *err);
+LEAT_MUST_CHECK leat_code leat_rewind_complete(const leat_rewind_of *what, leat_rewound *out,
+                                               leat_error *err);
 
 #endif

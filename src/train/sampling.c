@@ -132,6 +132,21 @@ leat_code leat_sampling_create(leat_sampling *sampling, const leat_measuring *of
     return code;
 }
 
+leat_code leat_sampling_reference(const leat_run_folder *folder, const char *data, double *halves,
+                                  leat_error *err) {
+    char path[LEAT_PATH_BYTES];
+    leat_score_reference *reference = NULL;
+    *halves = NAN;
+    LEAT_TRY(leat_run_folder_join(folder, LEAT_RUN_REFERENCE, path, err));
+    LEAT_TRY(LEAT_NEW(&reference, 1, err));
+    leat_error why = {0};
+    leat_code code = leat_score_load(reference, data, path, &why);
+    if (code == LEAT_OK)
+        code = leat_score_distance(&reference->half[0], &reference->half[1], halves, &why);
+    leat_free(reference);
+    return code == LEAT_ERR_NOT_FOUND ? LEAT_OK : leat_error_copy(err, &why);
+}
+
 void leat_sampling_free(leat_sampling *sampling) {
     leat_features_destroy(sampling->features);
     leat_free(sampling->reference);
@@ -141,9 +156,8 @@ void leat_sampling_free(leat_sampling *sampling) {
 
 static leat_code save_grid(const leat_run_folder *folder, int64_t step, const uint8_t *images,
                            leat_error *err) {
-    char path[LEAT_PATH_BYTES], name[64];
-    snprintf(name, sizeof name, LEAT_GRID_NAME, (long long)step);
-    LEAT_TRY(leat_path_join(path, sizeof path, folder->samples, name, err));
+    char path[LEAT_PATH_BYTES];
+    LEAT_TRY(leat_run_kept_path(folder, LEAT_GRID_ENDING, step, path, err));
     return leat_image_grid_save(path, images, LEAT_GRID_IMAGES, LEAT_IMAGE_SIZE, LEAT_GRID_COLUMNS,
                                 true, err);
 }
@@ -156,14 +170,6 @@ const leat_value leat_sampling_measures[] = {
      NULL},
     {0},
 };
-
-int64_t leat_grid_step(const char *name) {
-    char same[64];
-    if (strncmp(name, "step-", 5) != 0 || strlen(name) > 32) return -1;
-    const int64_t step = strtoll(name + 5, NULL, 10);
-    snprintf(same, sizeof same, LEAT_GRID_NAME, (long long)step);
-    return strcmp(name, same) == 0 ? step : -1;
-}
 
 static leat_code measure_spread(const uint8_t *images, double *out, leat_error *err) {
     leat_spread *spread = NULL;

@@ -11,8 +11,7 @@
 #include "train/score.h"
 #include "train/task.h"
 
-/* In RUN/samples, of a step. */
-#define LEAT_GRID_NAME "step-%09lld.png"
+#define LEAT_GRID_ENDING ".png" /* of those in RUN/samples */
 enum { LEAT_GRID_IMAGES = 64, LEAT_GRID_COLUMNS = 8, LEAT_GRID_BORDER = 2 };
 /* The spread is that between the first of the grid. */
 enum { LEAT_SPREAD_IMAGES = 64 };
@@ -37,9 +36,10 @@ int64_t leat_sampling_bytes(const leat_train_options *options);
 LEAT_MUST_CHECK leat_code leat_sampling_create(leat_sampling *sampling, const leat_measuring *of,
                                                leat_error *err);
 void leat_sampling_free(leat_sampling *sampling);
-
-/* The step of a name in RUN/samples; -1: it is another file. */
-int64_t leat_grid_step(const char *name);
+/* Of a run's folder, how far one half of the data's images is from the other; NaN: it was not
+ * measured, or is of other data than that with this fingerprint. */
+LEAT_MUST_CHECK leat_code leat_sampling_reference(const leat_run_folder *folder, const char *data,
+                                                  double *halves, leat_error *err);
 
 /* Writes samples/step-N.png of the step in *of, unless the grid is almost uniform, and measures:
  * of->measured. */

@@ -117,6 +117,12 @@ static leat_code check_export(const leat_session *session, leat_error *err) {
                              session->options->export_replace, err);
 }
 
+static leat_rewind_of rewinding(const leat_session *session) {
+    return (leat_rewind_of){.folder = &session->folder,
+                            .run = session->identity.run,
+                            .kept = leat_task_kept(session->task)};
+}
+
 static void note_rewound(leat_session *session, const leat_rewound *of) {
     if (of->path[0] != 0)
         leat_session_note(session, "rewound to step %lld; what came after it is in \"%.300s\"",
@@ -127,12 +133,13 @@ static void note_rewound(leat_session *session, const leat_rewound *of) {
 static leat_code rewind_run(leat_session *session, const leat_checkpoints *list, leat_error *err) {
     const int64_t step = session->options->rewind;
     const leat_checkpoint *of = leat_checkpoints_find(list, step);
+    const leat_rewind_of what = rewinding(session);
     leat_rewound rewound;
     if (of == NULL) return leat_checkpoints_refuse(list, step, session->feed.count, err);
     LEAT_TRY(refuse_end(session, step, err));
     LEAT_TRY(check_export(session, err));
     LEAT_TRY(leat_checkpoint_load(session->folder.checkpoints, of, session->trainer, err));
-    LEAT_TRY(leat_rewind(&session->folder, session->identity.run, step, &rewound, err));
+    LEAT_TRY(leat_rewind(&what, step, &rewound, err));
     if (rewound.path[0] == 0)
         leat_session_note(session, "the run has nothing after step %lld", (long long)step);
     note_rewound(session, &rewound);
@@ -142,9 +149,10 @@ static leat_code rewind_run(leat_session *session, const leat_checkpoints *list,
 /* The state of a checkpoint, after an interrupted rewind is complete. */
 static leat_code load_state(leat_session *session, leat_error *err) {
     leat_checkpoints list;
+    const leat_rewind_of what = rewinding(session);
     leat_rewound rewound;
     const char *dir = session->folder.checkpoints, *run = session->identity.run;
-    LEAT_TRY(leat_rewind_complete(&session->folder, run, &rewound, err));
+    LEAT_TRY(leat_rewind_complete(&what, &rewound, err));
     note_rewound(session, &rewound);
     LEAT_TRY(leat_checkpoints_list(&list, dir, run, true, err));
     leat_code code = session->options->rewind >= 0 ? rewind_run(session, &list, err)

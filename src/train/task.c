@@ -42,6 +42,10 @@ leat_train_step leat_task_step(const leat_task *task) {
     return (leat_train_step){.names = task->model->values, .measures = task->measures};
 }
 
+const char *leat_task_kept(const leat_task *task) {
+    return task->measure == NULL ? NULL : task->measure->kept;
+}
+
 leat_code leat_task_find(const char *name, const leat_task **out, leat_error *err) {
     char names[200];
     *out = find(name);

@@ -23,6 +23,7 @@ typedef struct leat_measuring {
 #define LEAT_MEASURE_NOTE_BYTES 200
 
 typedef struct leat_measure_class {
+    const char *kept; /* ending of the files that it keeps (leat_run_kept_path); NULL: none */
     /* Bytes that it takes, and that an export takes. */
     int64_t (*bytes)(const leat_train_options *options);
     /* What `of` points to outlives it. `note`, at first "", is what the user should know. */
@@ -32,6 +33,10 @@ typedef struct leat_measure_class {
     /* Of the state after step->step: fills step->measured, and writes what a run keeps of it. */
     leat_code (*take)(void *self, const float *parameters, leat_train_step *step,
                       char note[LEAT_MEASURE_NOTE_BYTES], leat_error *err);
+    /* What the run's folder has of what the data alone says, NaN: it was not measured; `data`: its
+     * fingerprint. NULL: nothing. */
+    leat_code (*reference)(const leat_run_folder *folder, const char *data, double *out,
+                           leat_error *err);
     /* At the end of the run, what else is known; NULL: nothing. */
     void (*finish)(const void *self, leat_train_result *result);
 } leat_measure_class;
@@ -71,6 +76,9 @@ extern const leat_task *const leat_tasks[];
 
 /* A step of a run of it, whose numbers have their names; NULL: a step without numbers. */
 leat_train_step leat_task_step(const leat_task *task);
+
+/* The ending of the files that it keeps of steps; NULL: none. */
+const char *leat_task_kept(const leat_task *task);
 
 /* The task of a model's name. LEAT_ERR_OPTION: there is none. */
 LEAT_MUST_CHECK leat_code leat_task_find(const char *name, const leat_task **out, leat_error *err);

@@ -72,8 +72,9 @@ static leat_code rewind_run(leat_error *err) {
     leat_run_folder folder;
     leat_rewound done;
     LEAT_TRY(leat_run_folder_open(&folder, run, true, err));
-    leat_code code = leat_rewind_complete(&folder, hash, &done, err);
-    if (code == LEAT_OK) code = leat_rewind(&folder, hash, TO, &done, err);
+    const leat_rewind_of what = {.folder = &folder, .run = hash, .kept = ".png"};
+    leat_code code = leat_rewind_complete(&what, &done, err);
+    if (code == LEAT_OK) code = leat_rewind(&what, TO, &done, err);
     leat_run_folder_close(&folder);
     return code;
 }

@@ -367,6 +367,16 @@ static leat_code begin_measuring(void **self, const leat_measuring *of,
     return LEAT_OK;
 }
 
+/* The line of a step, as text. */
+static leat_code keep_line(const leat_measuring *of, int64_t step, const float *parameters,
+                           leat_error *err) {
+    char path[LEAT_PATH_BYTES], text[64 * SIZE] = "";
+    LEAT_TRY(leat_run_kept_path(of->folder, TENANT_KEPT, step, path, err));
+    for (int i = 0; i < SIZE; i++)
+        snprintf(text + strlen(text), sizeof text - strlen(text), "%a\n", (double)parameters[i]);
+    return leat_file_save(path, text, (int64_t)strlen(text), err);
+}
+
 /* How far the line is from the rows, on average. */
 static leat_code measure_distance(void *of, const float *parameters, leat_train_step *at,
                                   char note[LEAT_MEASURE_NOTE_BYTES], leat_error *err) {
@@ -374,7 +384,6 @@ static leat_code measure_distance(void *of, const float *parameters, leat_train_
     const float *row = ((const rows *)feed->self)->rows;
     double sum = 0;
     (void)note;
-    (void)err;
     for (int64_t r = 0; r < feed->count; r++, row += K + 1) {
         double more = parameters[K] - row[K];
         for (int k = 0; k < K; k++) more += parameters[k] * row[k];
@@ -382,12 +391,13 @@ static leat_code measure_distance(void *of, const float *parameters, leat_train_
     }
     at->measured[0] = sum / (double)feed->count;
     at->measured[1] = (double)at->images;
-    return LEAT_OK;
+    return keep_line(of, at->step, parameters, err);
 }
 
 static void end_measuring(void *self) { leat_free(self); }
 
-static const leat_measure_class measure_class = {.bytes = measure_bytes,
+static const leat_measure_class measure_class = {.kept = TENANT_KEPT,
+                                                 .bytes = measure_bytes,
                                                  .create = begin_measuring,
                                                  .destroy = end_measuring,
                                                  .take = measure_distance};

@@ -8,6 +8,7 @@
 #include "train/task.h"
 
 enum { TENANT_INPUTS = 3 };
+#define TENANT_KEPT ".line" /* of a step: a number a line */
 /* What it warns of: "near", a mean distance below the first at two measurements; "steep", a norm
  * above the second in two steps. */
 #define TENANT_NEAR 1.3

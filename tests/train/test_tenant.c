@@ -216,6 +216,40 @@ static void the_best_checkpoint_is_kept(void **state) {
     }
 }
 
+/* What the row keeps of the steps that were measured; a rewind moves it, and nothing else. */
+static void it_keeps_files_of_steps(void **state) {
+    static const int64_t steps[] = {0, 3, 6, 9};
+    leat_train_options options = options_of(1);
+    leat_run_kept kept;
+    leat_run *run;
+    int count = 0;
+    (void)state;
+    const char *path = train_path("kept");
+    options.sample_every = 3;
+    options.checkpoint_every = 3;
+    train(path, &options);
+    assert_ok(leat_run_open(&run, path, err));
+    for (; leat_run_kept_at(run, count, &kept); count++) {
+        assert_in_range(count, 0, 3);
+        assert_int_equal(kept.step, steps[count]);
+        assert_true(leat_run_kept_step(strrchr(kept.path, '/') + 1, ".line") == kept.step);
+    }
+    leat_run_close(run);
+    assert_int_equal(count, 4);
+    assert_true(train_has(path, "samples/step-000000009.line"));
+    assert_ok(leat_file_save(train_path("kept/samples/step-000000009.png"), "mine", 4, err));
+    options.resume = true;
+    options.rewind = 6;
+    train(path, &options);
+    assert_true(train_has(path, "rewound-6/samples/step-000000009.line"));
+    assert_false(train_has(path, "rewound-6/samples/step-000000006.line"));
+    assert_false(train_has(path, "rewound-6/samples/step-000000009.png"));
+    assert_true(train_has(path, "samples/step-000000009.line"));
+    assert_int_equal(leat_run_kept_step("step-000000009.line", ".png"), -1);
+    assert_int_equal(leat_run_kept_step("step-9.line", ".line"), -1);
+    assert_int_equal(leat_run_kept_step("step-000000009.line", NULL), -1);
+}
+
 static void what_does_not_fit_is_refused(void **state) {
     leat_train_options options = options_of(1);
     const tenant_settings other = {.scale = 2, .learning_rate = 0.0625};
@@ -616,6 +650,7 @@ int main(void) {
         cmocka_unit_test(a_run_that_was_stopped_goes_on),
         cmocka_unit_test(it_is_measured_and_watched),
         cmocka_unit_test(the_best_checkpoint_is_kept),
+        cmocka_unit_test(it_keeps_files_of_steps),
         cmocka_unit_test(what_does_not_fit_is_refused),
         cmocka_unit_test(an_export_comes_back),
         cmocka_unit_test(what_is_not_such_an_export_is_refused),
