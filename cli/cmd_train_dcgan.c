@@ -10,39 +10,39 @@
 static void write_bill(leat_cli *cli, const leat_train_bill *bill) {
     char a[LEAT_WORDS_BYTES], b[LEAT_WORDS_BYTES], c[LEAT_WORDS_BYTES];
     leat_out(cli, "model   %s parameters: %s of the generator, %s of the discriminator\n",
-             leat_words_count(a, bill->parameters), leat_words_count(b, bill->generator_parameters),
-             leat_words_count(c, bill->discriminator_parameters));
-    leat_out(cli, "data    %s of %lld x %lld\n", leat_things(a, bill->images, "image"),
-             (long long)bill->image_size, (long long)bill->image_size);
+             leat_words_count(a, bill->parameters), leat_words_count(b, bill->parts[0].parameters),
+             leat_words_count(c, bill->parts[1].parameters));
+    leat_out(cli, "data    %s of %lld x %lld\n", leat_things(a, bill->samples, "image"),
+             (long long)bill->sample_size, (long long)bill->sample_size);
     leat_out(cli, "steps   %s of %s, %.2f epochs\n", leat_words_count(a, bill->steps),
-             leat_things(b, bill->step_images, "image"), bill->epochs);
+             leat_things(b, bill->step_samples, "image"), bill->epochs);
     leat_out(cli, "memory  at most %s, and the mapped images\n",
              leat_words_bytes(a, bill->memory_bytes));
     leat_out(cli,
              "bytes   %s per checkpoint; distributed: upload %s per unit, download %s per step\n",
              leat_words_bytes(a, bill->checkpoint_bytes), leat_words_bytes(b, bill->payload_bytes),
              leat_words_bytes(c, bill->weights_bytes));
-    if (!(bill->images_per_second > 0)) return;
+    if (!(bill->samples_per_second > 0)) return;
     const double seconds =
-        (double)bill->steps * (double)bill->step_images / bill->images_per_second;
+        (double)bill->steps * (double)bill->step_samples / bill->samples_per_second;
     leat_out(cli, "time    about %s at %.1f images/s, measured here, without samples\n",
-             leat_words_seconds(a, seconds), bill->images_per_second);
+             leat_words_seconds(a, seconds), bill->samples_per_second);
 }
 
 static void json_bill(leat_json *json, const void *of) {
     const leat_train_bill *bill = of;
     leat_json_member_int(json, "parameters", bill->parameters);
-    leat_json_member_int(json, "generator_parameters", bill->generator_parameters);
-    leat_json_member_int(json, "discriminator_parameters", bill->discriminator_parameters);
-    leat_json_member_int(json, "images", bill->images);
+    leat_json_member_int(json, "generator_parameters", bill->parts[0].parameters);
+    leat_json_member_int(json, "discriminator_parameters", bill->parts[1].parameters);
+    leat_json_member_int(json, "images", bill->samples);
     leat_json_member_int(json, "steps", bill->steps);
-    leat_json_member_int(json, "step_images", bill->step_images);
+    leat_json_member_int(json, "step_images", bill->step_samples);
     leat_json_member_double(json, "epochs", bill->epochs);
     leat_json_member_int(json, "memory_bytes", bill->memory_bytes);
     leat_json_member_int(json, "checkpoint_bytes", bill->checkpoint_bytes);
     leat_json_member_int(json, "payload_bytes", bill->payload_bytes);
     leat_json_member_int(json, "weights_bytes", bill->weights_bytes);
-    leat_json_member_double(json, "images_per_second", bill->images_per_second);
+    leat_json_member_double(json, "images_per_second", bill->samples_per_second);
 }
 
 static int show_bill(leat_cli *cli, const char *data, const leat_train_options *options) {

@@ -172,7 +172,7 @@ static void draw_distance(leat_page *page, const run_report *report) {
     double xs[POINTS], ys[POINTS];
     const leat_run_metrics *metrics = report->metrics;
     const leat_value *measure = &metrics->measures[0];
-    const double halves = report->facts.score_halves;
+    const double halves = report->facts.reference.value;
     const int count = (int)metrics->measurement_count;
     char words[LEAT_WORDS_BYTES], label[LEAT_FIGURE_WORDS];
     double high = 0, low = isnan(halves) || !(halves > 0) ? INFINITY : halves;
@@ -236,7 +236,9 @@ static void put_cards(leat_textbuf *out, const run_report *report) {
     leat_train_sum sum;
     leat_textbuf_put(out, "<div class=\"cards\">\n");
     leat_page_card(out, "steps", LEAT_UNIT_COUNT, (double)metrics->last_step);
-    leat_page_card(out, "images of the data set", LEAT_UNIT_COUNT, (double)report->facts.images);
+    char words[64];
+    snprintf(words, sizeof words, "%s of the data set", report->facts.many);
+    leat_page_card(out, words, LEAT_UNIT_COUNT, (double)report->facts.samples);
     if (metrics->point_count > 0) {
         const leat_run_point *last = &metrics->points[metrics->point_count - 1];
         leat_page_card(out, "seconds per step, median", LEAT_UNIT_NUMBER, median_seconds(metrics));

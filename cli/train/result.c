@@ -1,5 +1,6 @@
 /* What a training has done, in words and as JSON. */
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "train/train.h"
@@ -68,20 +69,26 @@ static void write_warnings(leat_cli *cli, const leat_train_result *result) {
     }
 }
 
+static double measured(const leat_train_result *result, const char *name) {
+    return leat_value_get(result->measures, result->measured, name);
+}
+
 /* What a model does not measure is not known. */
 static void write_score(leat_cli *cli, const leat_train_result *result) {
-    if (isnan(result->score)) return;
-    leat_out(cli, "score   %.4g", result->score);
-    if (!isnan(result->score_untrained)) leat_out(cli, "; untrained %.4g", result->score_untrained);
-    if (!isnan(result->score_halves))
-        leat_out(cli, "; half of the images against the other half: %.4g", result->score_halves);
-    if (!isnan(result->deviation))
-        leat_out(cli, "; deviation of the samples %.3f", result->deviation);
+    const double score = measured(result, "score"), spread = measured(result, "spread");
+    const double spread_data = measured(result, "spread_data");
+    const double deviation = measured(result, "deviation");
+    if (isnan(score)) return;
+    leat_out(cli, "score   %.4g", score);
+    if (!isnan(result->untrained)) leat_out(cli, "; untrained %.4g", result->untrained);
+    if (!isnan(result->reference.value))
+        leat_out(cli, "; half of the images against the other half: %.4g", result->reference.value);
+    if (!isnan(deviation)) leat_out(cli, "; deviation of the samples %.3f", deviation);
     leat_out(cli, "\n");
-    if (isnan(result->spread)) return;
-    leat_out(cli, "spread  %.3f between the samples", result->spread);
-    if (!isnan(result->spread_data))
-        leat_out(cli, ", %.3f between the images of the data set", result->spread_data);
+    if (isnan(spread)) return;
+    leat_out(cli, "spread  %.3f between the samples", spread);
+    if (!isnan(spread_data))
+        leat_out(cli, ", %.3f between the images of the data set", spread_data);
     leat_out(cli, "\n");
 }
 
@@ -99,9 +106,8 @@ void leat_train_write_result(leat_cli *cli, const char *run, const leat_train_re
         leat_out(cli, "steps   all %s steps were already done\n",
                  leat_words_count(a, result->last_step));
     else
-        leat_out(cli, "steps   %s to %s, %.1f images/s\n",
-                 leat_words_count(a, result->first_step + 1),
-                 leat_words_count(b, result->last_step), result->images_per_second);
+        leat_out(cli, "steps   %s to %s, %.1f %s/s\n", leat_words_count(a, result->first_step + 1),
+                 leat_words_count(b, result->last_step), result->samples_per_second, result->many);
     write_score(cli, result);
     write_warnings(cli, result);
     leat_out(cli, "state   %s\n", result->state);
@@ -112,21 +118,31 @@ void leat_train_write_result(leat_cli *cli, const char *run, const leat_train_re
              leat_words_bytes(b, result->memory_peak_bytes));
 }
 
+/* Of the first measure also what to compare it with. */
+static void json_measured(leat_json *json, const leat_train_result *result) {
+    for (int i = 0; i < leat_value_count(result->measures); i++) {
+        char key[64];
+        leat_json_member_known(json, result->measures[i].name, result->measured[i]);
+        if (i > 0) continue;
+        snprintf(key, sizeof key, "%s_untrained", result->measures[i].name);
+        leat_json_member_known(json, key, result->untrained);
+        if (result->reference.name != NULL)
+            leat_json_member_known(json, result->reference.name, result->reference.value);
+    }
+}
+
 void leat_train_json_result(leat_json *json, const char *run, const leat_train_result *result) {
+    char key[64];
     leat_json_member_string(json, "run", run);
     leat_json_member_int(json, "first_step", result->first_step);
     leat_json_member_int(json, "last_step", result->last_step);
     leat_json_member_string(json, "run_hash", result->run);
     leat_json_member_string(json, "state", result->state);
     leat_json_member_string(json, "checkpoint", result->checkpoint);
-    leat_json_member_known(json, "score", result->score);
-    leat_json_member_known(json, "score_untrained", result->score_untrained);
-    leat_json_member_known(json, "score_halves", result->score_halves);
-    leat_json_member_known(json, "deviation", result->deviation);
-    leat_json_member_known(json, "spread", result->spread);
-    leat_json_member_known(json, "spread_data", result->spread_data);
+    json_measured(json, result);
     leat_train_json_warnings(json, result->warnings);
-    leat_json_member_double(json, "images_per_second", result->images_per_second);
+    snprintf(key, sizeof key, "%s_per_second", result->many);
+    leat_json_member_double(json, key, result->samples_per_second);
     leat_json_member_int(json, "memory_peak_bytes", result->memory_peak_bytes);
     leat_json_member_double(json, "seconds", result->seconds);
 }

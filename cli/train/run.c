@@ -90,19 +90,21 @@ static void put_run(leat_cli *cli, const inspected *self) {
     leat_out_name(cli, facts->path);
     leat_out(cli, ": training run of a %s, started by leat %s\n", facts->model,
              facts->leat_version);
-    if (facts->images > 0)
-        leat_out(cli, "  data         %s of %d x %d, fingerprint %.16s\n",
-                 leat_things(a, facts->images, "image"), (int)facts->image_size,
-                 (int)facts->image_size, facts->data);
+    if (facts->samples > 0) {
+        leat_out(cli, "  data         %s", leat_things(a, facts->samples, facts->one));
+        if (facts->sample_size > 0)
+            leat_out(cli, " of %d x %d", (int)facts->sample_size, (int)facts->sample_size);
+        leat_out(cli, ", fingerprint %.16s\n", facts->data);
+    }
     leat_out(cli, "  run          %.16s, kernel class %s\n", facts->run, facts->kernel_class);
     if (facts->init[0] != 0) leat_out(cli, "  init         weights with hash %.16s\n", facts->init);
     leat_out(cli, "  steps        %s in metrics.jsonl, %s\n",
              leat_words_count(a, self->metrics->last_step),
              leat_things(b, facts->checkpoint_count, "checkpoint"));
     put_ledger(cli, &self->ledger);
-    if (!isnan(facts->score_halves))
-        leat_out(cli, "  score        of one half of the images against the other: %.4g\n",
-                 facts->score_halves);
+    if (!isnan(facts->reference.value))
+        leat_out(cli, "  score        of one half of the %s against the other: %.4g\n", facts->many,
+                 facts->reference.value);
     put_warnings(cli, self->metrics);
     put_measurements(cli, self->metrics);
     leat_out(cli, "\n");
@@ -153,12 +155,13 @@ static void json_run(leat_json *json, const void *of) {
     leat_json_member_string(json, "model", facts->model);
     leat_json_member_string(json, "run_hash", facts->run);
     leat_json_member_string(json, "data", facts->data);
-    leat_json_member_int(json, "images", facts->images);
+    leat_json_member_int(json, facts->many, facts->samples);
     if (facts->init[0] != 0) leat_json_member_string(json, "init", facts->init);
     leat_json_member_string(json, "kernel_class", facts->kernel_class);
     leat_json_member_string(json, "leat_version", facts->leat_version);
     leat_json_member_int(json, "last_step", self->metrics->last_step);
-    leat_json_member_known(json, "score_halves", facts->score_halves);
+    if (facts->reference.name != NULL)
+        leat_json_member_known(json, facts->reference.name, facts->reference.value);
     if (self->ledger.lines > 0) json_ledger(json, &self->ledger);
     leat_train_json_warnings(json, self->metrics->warnings);
     json_measurements(json, self->metrics);

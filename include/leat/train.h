@@ -48,11 +48,11 @@ LEAT_API const char *leat_train_warning_text(const leat_train_warning *warning,
 /* What a step has computed, and what was measured after it. */
 typedef struct leat_train_step {
     int64_t step, steps; /* this one, from 1 (0: before the first); the last one */
-    int64_t images;      /* used so far, by all steps */
-    int64_t epoch;       /* of the last image, from 0 */
+    int64_t samples;     /* used so far, by all steps: of a DCGAN images */
+    int64_t epoch;       /* of the last sample, from 0 */
     /* What the model computes in a step, such as the parts of its loss, and its numbers, in the
-     * order of the list: means over the images of the step, norms of the mean gradients. NaN before
-     * the first step. */
+     * order of the list: means over the samples of the step, norms of the mean gradients. NaN
+     * before the first step. */
     const leat_value *names;
     double values[LEAT_STEP_VALUES_MAX];
     double seconds; /* of the step */
@@ -131,15 +131,21 @@ LEAT_API void leat_train_config_destroy(leat_train_config *config);
 /* ---- A run -------------------------------------------------------------------------------- */
 
 /* An estimate: what a run would need and do. */
+#define LEAT_PARTS_MAX 4
+typedef struct leat_train_part {
+    const char *name; /* "generator"; NULL: after the last */
+    int64_t parameters;
+} leat_train_part;
 typedef struct leat_train_bill {
-    int64_t parameters, generator_parameters, discriminator_parameters;
-    int64_t images, image_size; /* of the data set */
-    int64_t steps, step_images;
+    int64_t parameters;
+    leat_train_part parts[LEAT_PARTS_MAX]; /* of the model, if it has some: of a DCGAN G, then D */
+    int64_t samples, sample_size;          /* as in leat_run_facts */
+    int64_t steps, step_samples;
     double epochs;
     int64_t memory_bytes; /* at most, besides the mapped data and the program itself */
     int64_t checkpoint_bytes;
     int64_t payload_bytes, weights_bytes; /* of a unit's result and of the weights, encoded */
-    double images_per_second;             /* 0 if not measured */
+    double samples_per_second;            /* 0 if not measured */
 } leat_train_bill;
 /* Checks the options against the data set and computes the estimate; `measure`: also the speed, for
  * a second or two. Writes nothing. Errors as leat_train. */
@@ -147,16 +153,27 @@ LEAT_API LEAT_MUST_CHECK leat_code leat_train_plan(const char *model, const char
                                                    const leat_train_options *options, bool measure,
                                                    leat_train_bill *bill, leat_error *err);
 
+/* What the data alone say, to compare the first measure with: of a DCGAN "score_halves", the score
+ * of one half of the images against the other half. */
+typedef struct leat_train_reference {
+    const char *name; /* NULL: the model has no such number */
+    double value;     /* NaN: not known */
+} leat_train_reference;
+
 typedef struct leat_train_result {
     int64_t first_step, last_step; /* taken by this call: first_step + 1 .. last_step */
     char run[65];                  /* hash of everything that determines the weights */
     char state[65];                /* hash of the state after the last step */
     char checkpoint[4096];         /* path of the last one; "" if none was written */
     char note[512];                /* what the user should know; "" */
-    double score, score_untrained, score_halves, deviation; /* NaN: not computed */
-    double spread, spread_data;                             /* the same */
-    leat_train_warning warnings[LEAT_WARNINGS_MAX];         /* of the run so far */
-    double images_per_second;                               /* of training alone */
+    /* What is measured, as in leat_train_step, after the last step; and its first number before the
+     * first step. NaN: not computed. */
+    const leat_value *measures;
+    double measured[LEAT_MEASURES_MAX], untrained;
+    leat_train_reference reference;                 /* as in leat_run_facts */
+    leat_train_warning warnings[LEAT_WARNINGS_MAX]; /* of the run so far */
+    const char *many;                               /* as in leat_run_facts */
+    double samples_per_second;                      /* of training alone */
     int64_t memory_peak_bytes;
     double seconds;
 } leat_train_result;
@@ -199,13 +216,14 @@ LEAT_API bool leat_run_is_at(const char *path);
 
 typedef struct leat_run_facts {
     const char *path, *model;
-    const char *run;  /* hash of everything that determines the weights */
-    const char *data; /* fingerprint of the data set; "": imported weights, no data */
-    int64_t images;   /* of the data set */
-    int32_t image_size;
+    const char *run;        /* hash of everything that determines the weights */
+    const char *data;       /* fingerprint of the data set; "": imported weights, no data */
+    const char *one, *many; /* samples of its data in words: "image", "images" */
+    int64_t samples;        /* of the data set */
+    int32_t sample_size;    /* the side of an image; 0: samples have none */
     const char *init; /* hash of the initial weights (--init); "": they are those of the seed */
     const char *kernel_class, *model_hash, *leat_version; /* that started it */
-    double score_halves;                                  /* NaN: not known */
+    leat_train_reference reference;
     int checkpoint_count;
 } leat_run_facts;
 LEAT_API void leat_run_get_facts(const leat_run *run, leat_run_facts *facts);

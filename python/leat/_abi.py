@@ -63,13 +63,21 @@ class TrainWarning(c.Structure):
     ]
 
 
+class TrainReference(c.Structure):
+    """leat_train_reference"""
+    _fields_ = [
+        ("name", c.c_char_p), ("value", c.c_double),
+    ]
+
+
 class RunFacts(c.Structure):
     """leat_run_facts"""
     _fields_ = [
         ("path", c.c_char_p), ("model", c.c_char_p), ("run", c.c_char_p), ("data", c.c_char_p),
-        ("images", c.c_int64), ("image_size", c.c_int32), ("init", c.c_char_p),
-        ("kernel_class", c.c_char_p), ("model_hash", c.c_char_p), ("leat_version", c.c_char_p),
-        ("score_halves", c.c_double), ("checkpoint_count", c.c_int),
+        ("one", c.c_char_p), ("many", c.c_char_p), ("samples", c.c_int64),
+        ("sample_size", c.c_int32), ("init", c.c_char_p), ("kernel_class", c.c_char_p),
+        ("model_hash", c.c_char_p), ("leat_version", c.c_char_p), ("reference", TrainReference),
+        ("checkpoint_count", c.c_int),
     ]
 
 

@@ -99,12 +99,12 @@ class Run:
         self.model: str = found.model.decode("ascii")
         self.run: str = found.run.decode("ascii")    #: hash of what determines the weights
         self.data: str = found.data.decode("ascii")  #: fingerprint of the data set; "": none
-        self.images: int = found.images              #: of the data set
-        self.image_size: int = found.image_size
+        self.images: int = found.samples              #: of the data set
+        self.image_size: int = found.sample_size
         self.init: str = found.init.decode("ascii")  #: hash of the initial weights; "": of the seed
         self.kernel_class: str = found.kernel_class.decode("ascii")
         self.leat_version: str = found.leat_version.decode("ascii")  #: that began it
-        self.score_halves: float = found.score_halves  #: of the data's halves; NaN: not known
+        self.score_halves: float = found.reference.value  #: of the data's halves; NaN: not known
 
     @property
     def config(self) -> dict[str, int | float | str]:

@@ -51,18 +51,18 @@ static leat_code create_trainer(leat_trainer **out, const leat_task *task,
         (long long)(bytes >> 20) + 1);
 }
 
-/* Images per second of units alone, without what comes before and after them. */
+/* Samples per second of units alone, without what comes before and after them. */
 static leat_code measure_speed(leat_trainer *trainer, leat_train_bill *bill, leat_error *err) {
     leat_unit_numbers unit;
-    int64_t images = 0, begin_ns = 0;
+    int64_t samples = 0, begin_ns = 0;
     LEAT_TRY(leat_trainer_begin(trainer, 0, err));
     for (int i = 0; i < 100; i++) {
         if (i == 1) begin_ns = leat_clock_ns(); /* the first one touches the memory */
         LEAT_TRY(leat_trainer_unit(trainer, 0, &unit, err));
         if (i == 0) continue;
-        images += (int64_t)unit.weight;
+        samples += (int64_t)unit.weight;
         const double seconds = (double)(leat_clock_ns() - begin_ns) * 1e-9;
-        bill->images_per_second = (double)images / (seconds > 0 ? seconds : 1e-9);
+        bill->samples_per_second = (double)samples / (seconds > 0 ? seconds : 1e-9);
         if (seconds > 1) break;
     }
     return LEAT_OK;
@@ -76,9 +76,10 @@ static leat_code fill(leat_trainer *trainer, const leat_task *task,
     int64_t unused = 0, position = 0;
     const leat_model_sizes sizes = model->sizes;
     bill->parameters = sizes.parameters;
-    if (task->bill != NULL) task->bill(model, bill);
-    bill->images = feed->count;
-    LEAT_TRY(leat_feed_position(feed, 1, &bill->step_images, err));
+    if (task->parts != NULL) task->parts(model, bill->parts);
+    bill->samples = feed->count;
+    bill->sample_size = feed->class->sample_size;
+    LEAT_TRY(leat_feed_position(feed, 1, &bill->step_samples, err));
     LEAT_TRY(leat_feed_position(feed, bill->steps, &position, err));
     bill->epochs = (double)position / (double)feed->count;
     LEAT_TRY(leat_exchange_measure(task->model, options, feed, &sent, &unused, err));

@@ -260,7 +260,7 @@ const leat_checkpoint *leat_checkpoints_find(const leat_checkpoints *list, int64
     return NULL;
 }
 
-leat_code leat_checkpoints_refuse(const leat_checkpoints *list, int64_t step, int64_t images,
+leat_code leat_checkpoints_refuse(const leat_checkpoints *list, int64_t step, int64_t samples,
                                   leat_error *err) {
     char text[300] = "";
     size_t size = 0;
@@ -269,9 +269,9 @@ leat_code leat_checkpoints_refuse(const leat_checkpoints *list, int64_t step, in
         const leat_checkpoint *of = &list->items[i];
         size += (size_t)snprintf(text + size, sizeof text - size, "%s%lld", i > 0 ? ", " : "",
                                  (long long)of->step);
-        if (images > 0 && size < sizeof text)
+        if (samples > 0 && size < sizeof text)
             size += (size_t)snprintf(text + size, sizeof text - size, " (%.2f epochs)",
-                                     (double)of->position / (double)images);
+                                     (double)of->position / (double)samples);
     }
     return leat_fail(err, LEAT_ERR_OPTION, "no checkpoint of step %lld; there are: %s%s",
                      (long long)step, list->count == 0 ? "none" : text,

@@ -16,7 +16,7 @@
 
 typedef struct leat_checkpoint {
     int64_t step;
-    int64_t position;        /* of the next image */
+    int64_t position;        /* of the next sample */
     char run[65];            /* hash of the run (identity.h) */
     char state[65];          /* hash of the state */
     char sha256[65];         /* of the weights' file */
@@ -41,9 +41,9 @@ void leat_checkpoints_free(leat_checkpoints *list);
 /* NULL: there is none of this step (-1: none at all; otherwise the last). */
 const leat_checkpoint *leat_checkpoints_find(const leat_checkpoints *list, int64_t step);
 /* LEAT_ERR_OPTION: there is none of this step, but of these; with the epochs that they have seen of
- * that many images (0: without). LEAT_ERR_CORRUPT: there is one, and it is damaged. */
+ * that many samples (0: without). LEAT_ERR_CORRUPT: there is one, and it is damaged. */
 LEAT_MUST_CHECK leat_code leat_checkpoints_refuse(const leat_checkpoints *list, int64_t step,
-                                                  int64_t images, leat_error *err);
+                                                  int64_t samples, leat_error *err);
 /* The one with the best score, of steps up to `last`, and of equal ones the first. A score is of
  * the first of `measures`, which says whether a lower or a higher one is better. NULL if none has a
  * score, or nothing is measured (NULL, as an empty list), or neither is better. */

@@ -51,9 +51,9 @@ static leat_code take(void *self, const float *parameters, leat_train_step *step
     return LEAT_OK;
 }
 
-static void finish(const void *self, leat_train_result *result) {
+static double get_reference(const void *self) {
     const measuring *of = self;
-    result->score_halves = of->sampling.halves;
+    return of->sampling.halves;
 }
 
 static const leat_measure_class measure = {
@@ -62,14 +62,15 @@ static const leat_measure_class measure = {
     .create = create,
     .destroy = destroy,
     .take = take,
+    .reference_name = "score_halves",
     .reference = leat_sampling_reference,
-    .finish = finish,
+    .get_reference = get_reference,
 };
 
-static void fill_bill(const leat_model *model, leat_train_bill *bill) {
-    bill->generator_parameters = leat_generator_size(model);
-    bill->discriminator_parameters = model->sizes.parameters - bill->generator_parameters;
-    bill->image_size = LEAT_IMAGE_SIZE;
+static void get_parts(const leat_model *model, leat_train_part parts[LEAT_PARTS_MAX]) {
+    const int64_t generator = leat_generator_size(model);
+    parts[0] = (leat_train_part){"generator", generator};
+    parts[1] = (leat_train_part){"discriminator", model->sizes.parameters - generator};
 }
 
 /* ---- Options --------------------------------------------------------------------------------- */
@@ -118,7 +119,7 @@ const leat_task leat_dcgan_task = {
     .measures = leat_sampling_measures,
     .measure = &measure,
     .watches = leat_dcgan_watches,
-    .bill = fill_bill,
+    .parts = get_parts,
     .settings = leat_dcgan_settings_table,
     .order = order,
     .foreign = foreign,

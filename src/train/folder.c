@@ -8,6 +8,7 @@
 #include "base/file.h"
 #include "base/number.h"
 #include "base/yaml.h"
+#include "train/task.h"
 
 #define LOCK_NAME ".leat.lock"
 enum { TRAINING_BYTES_MAX = 1 << 20 };
@@ -277,7 +278,7 @@ static void put_training(leat_json *json, const leat_identity *identity,
     leat_json_member_string(json, "model", identity->model);
     leat_json_member_string(json, "model_hash", identity->model_hash);
     leat_json_member_string(json, "data", identity->data);
-    leat_json_member_int(json, "images", identity->samples);
+    leat_json_member_int(json, options->task->feed->many, identity->samples);
     leat_json_member_string(json, "kernel_class", identity->kernel_class);
     leat_json_member_string(json, "init", identity->init);
     if (identity->init_path[0] != 0)
@@ -343,7 +344,6 @@ static leat_code parse_identity(const json_t *root, leat_identity *of, const cha
     LEAT_TRY(get_word(root, "model", of->model, sizeof of->model, path, err));
     LEAT_TRY(get_word(root, "model_hash", of->model_hash, sizeof of->model_hash, path, err));
     LEAT_TRY(get_word(root, "data", of->data, sizeof of->data, path, err));
-    LEAT_TRY(leat_json_get_int(root, "images", 0, INT64_MAX, &of->samples, path, err));
     LEAT_TRY(get_word(root, "kernel_class", of->kernel_class, sizeof of->kernel_class, path, err));
     LEAT_TRY(get_word(root, "init", of->init, sizeof of->init, path, err));
     return get_init_path(root, of, path, err);
@@ -368,6 +368,7 @@ static leat_code parse_settings(const json_t *settings, const char *model,
 static leat_code parse(const json_t *root, leat_identity *identity, leat_run_options *options,
                        const char *path, leat_error *err) {
     const json_t *settings = NULL;
+    const leat_task *task = NULL;
     leat_identity same;
     LEAT_TRY(parse_identity(root, identity, path, err));
     if (leat_train_settings_table(identity->model) == NULL)
@@ -376,6 +377,9 @@ static leat_code parse(const json_t *root, leat_identity *identity, leat_run_opt
             "\"%.300s\" is of a run of the model \"%s\", which this version of leat does "
             "not have; use the version that began it, or a newer one",
             path, identity->model);
+    LEAT_TRY(leat_task_find(identity->model, &task, err));
+    LEAT_TRY(
+        leat_json_get_int(root, task->feed->many, 0, INT64_MAX, &identity->samples, path, err));
     LEAT_TRY(leat_json_get_object(root, "settings", &settings, path, err));
     LEAT_TRY(parse_settings(settings, identity->model, options, err));
     same = *identity;

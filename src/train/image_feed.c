@@ -163,6 +163,7 @@ static leat_code numbers(const leat_feed *feed, const leat_place *at, int64_t *o
 const leat_feed_class leat_image_feed = {
     .one = "image",
     .many = "images",
+    .sample_size = LEAT_IMAGE_SIZE,
     .batch = LEAT_BATCH_IMAGES,
     .open = open_data,
     .open_samples = open_samples,

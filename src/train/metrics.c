@@ -54,7 +54,7 @@ leat_code leat_metrics_epoch(leat_metrics *metrics, int64_t epoch, const leat_tr
     leat_json_begin_object(json);
     leat_json_member_int(json, "epoch", epoch);
     leat_json_member_int(json, "step", step->step);
-    leat_json_member_int(json, "images", step->images);
+    leat_json_member_int(json, metrics->task->feed->many, step->samples);
     leat_json_member_double(json, "seconds", seconds);
     leat_json_member_int(json, "memory_peak_bytes", step->memory_peak_bytes);
     leat_json_end_object(json);

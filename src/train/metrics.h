@@ -21,7 +21,7 @@
 typedef struct leat_metrics {
     leat_file *file;
     int64_t size_bytes;
-    const leat_task *task;              /* names the numbers of a line */
+    const leat_task *task;              /* names the numbers of a line, and the samples */
     leat_watching watching;             /* what the lines so far warn of */
     double measured[LEAT_MEASURES_MAX]; /* in the last line of a step; NaN: not measured there */
 } leat_metrics;

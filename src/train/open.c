@@ -45,9 +45,10 @@ bool leat_run_kept_at(const leat_run *run, int index, leat_run_kept *out) {
 /* What the data alone says, if it was measured. */
 static leat_code read_reference(leat_run *run, leat_error *err) {
     const leat_measure_class *measure = run->task->measure;
-    run->halves = NAN;
-    if (measure == NULL || measure->reference == NULL) return LEAT_OK;
-    return measure->reference(&run->folder, run->identity.data, &run->halves, err);
+    run->reference = (leat_train_reference){.value = NAN};
+    if (measure == NULL || measure->reference_name == NULL) return LEAT_OK;
+    run->reference.name = measure->reference_name;
+    return measure->reference(&run->folder, run->identity.data, &run->reference.value, err);
 }
 
 static leat_code fill(leat_run *run, const char *path, leat_error *err) {
@@ -88,13 +89,15 @@ void leat_run_get_facts(const leat_run *run, leat_run_facts *facts) {
         .model = run->identity.model,
         .run = run->identity.run,
         .data = run->identity.data,
-        .images = run->identity.samples,
-        .image_size = LEAT_IMAGE_SIZE,
+        .one = run->task->feed->one,
+        .many = run->task->feed->many,
+        .samples = run->identity.samples,
+        .sample_size = run->task->feed->sample_size,
         .init = run->identity.init,
         .kernel_class = run->identity.kernel_class,
         .model_hash = run->identity.model_hash,
         .leat_version = run->version,
-        .score_halves = run->halves,
+        .reference = run->reference,
         .checkpoint_count = (int)run->checkpoints.count,
     };
 }

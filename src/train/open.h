@@ -16,7 +16,7 @@ struct leat_run {
     int64_t *kept; /* the steps of which it keeps a file (leat_run_kept_path), ascending */
     int64_t kept_count;
     char version[LEAT_RUN_VERSION_BYTES]; /* of leat, that began it */
-    double halves;
+    leat_train_reference reference;
 };
 
 /* A trainer with the state of a checkpoint (-1: the last), without data: for samples and exports.

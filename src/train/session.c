@@ -38,8 +38,8 @@ leat_code leat_session_begin(leat_session *session, const char *model, const cha
     session->begin_ns = session->saved_ns = session->epoch_ns = leat_clock_ns();
     session->score = session->deviation = NAN;
     memset(result, 0, sizeof *result);
-    result->score = result->score_untrained = result->score_halves = result->deviation = NAN;
-    result->spread = result->spread_data = NAN;
+    for (int i = 0; i < LEAT_MEASURES_MAX; i++) result->measured[i] = NAN;
+    result->untrained = result->reference.value = NAN;
     leat_ticker_create(&session->ticker, options->progress, options->user);
     LEAT_TRY(leat_run_options_take(&session->all, model, options, err));
     LEAT_TRY(leat_run_options_check(&session->all, err));
@@ -254,7 +254,7 @@ static leat_code measure(leat_session *session, leat_train_step *step, leat_erro
     if (state->step > 0 && (due(state->step, STATE_EVERY) || last))
         leat_trainer_hash(session->trainer, step->state);
     session->score = step->measured[0];
-    session->deviation = leat_train_step_value(step, "deviation");
+    session->deviation = step->measured[1];
     step->memory_peak_bytes = leat_rss_peak_bytes();
     return LEAT_OK;
 }
@@ -267,7 +267,7 @@ static leat_code tell(leat_session *session, leat_train_step *step, leat_error *
         leat_metrics_step(&session->metrics, step, leat_run_learning_rate(&session->all), err));
     memcpy(step->warnings, session->metrics.watching.warnings, sizeof step->warnings);
     for (int64_t e = before / samples; step->step > 0; e++) {
-        if ((e + 1) * samples > step->images) break;
+        if ((e + 1) * samples > step->samples) break;
         LEAT_TRY(
             leat_metrics_epoch(&session->metrics, e, step, seconds_since(session->epoch_ns), err));
         session->epoch_ns = leat_clock_ns();
@@ -321,9 +321,9 @@ leat_code leat_session_stepped(leat_session *session, const leat_step_numbers *n
     step.seconds = seconds;
     leat_step_values(numbers, step.values);
     LEAT_TRY(leat_feed_position(&session->feed, done - 1, &before, err));
-    LEAT_TRY(leat_feed_position(&session->feed, done, &step.images, err));
-    session->images += step.images - before;
-    step.epoch = (step.images - 1) / session->feed.count;
+    LEAT_TRY(leat_feed_position(&session->feed, done, &step.samples, err));
+    session->samples += step.samples - before;
+    step.epoch = (step.samples - 1) / session->feed.count;
     session->train_seconds += seconds;
     LEAT_TRY(measure(session, &step, err));
     LEAT_TRY(tell(session, &step, err));
@@ -335,7 +335,7 @@ leat_code leat_session_stepped(leat_session *session, const leat_step_numbers *n
 
 /* ---- Beginning and end ---------------------------------------------------------------------- */
 
-/* The untrained generator is one end of the scale. */
+/* The untrained model is one end of the scale. */
 leat_code leat_session_start(leat_session *session, leat_error *err) {
     const int64_t step = leat_trainer_state(session->trainer)->step;
     session->saved_ns = session->epoch_ns = leat_clock_ns();
@@ -345,7 +345,7 @@ leat_code leat_session_start(leat_session *session, leat_error *err) {
     untrained.steps = session->steps;
     for (int i = 0; i < LEAT_STEP_VALUES_MAX; i++) untrained.values[i] = NAN;
     LEAT_TRY(measure(session, &untrained, err));
-    session->result->score_untrained = untrained.measured[0];
+    session->result->untrained = untrained.measured[0];
     return tell(session, &untrained, err);
 }
 
@@ -358,15 +358,28 @@ bool leat_session_goes_on(const leat_session *session) {
     return options->progress == NULL || options->progress(options->user, &progress);
 }
 
+/* The checkpoint says what it knows, and the last line of metrics.jsonl the rest. */
+static void fill_measured(leat_session *session) {
+    const leat_measure_class *class = session->task->measure;
+    leat_train_result *result = session->result;
+    result->measures = session->task->measures;
+    memcpy(result->measured, session->metrics.measured, sizeof result->measured);
+    result->measured[0] = session->score;
+    result->measured[1] = session->deviation;
+    if (class == NULL) return;
+    result->reference.name = class->reference_name;
+    if (session->measure != NULL && class->reference_name != NULL)
+        result->reference.value = class->get_reference(session->measure);
+}
+
 static void note_worse(leat_session *session) {
     const leat_train_result *result = session->result;
-    const leat_value *measures = session->task->measures;
-    if (leat_value_count(measures) > 0 &&
-        leat_value_is_better(&measures[0], result->score_untrained, result->score))
+    if (leat_value_count(result->measures) > 0 &&
+        leat_value_is_better(&result->measures[0], result->untrained, result->measured[0]))
         leat_session_note(session,
                           "the %s is worse than before the first step: training has diverged, or "
                           "was too short",
-                          measures[0].name);
+                          result->measures[0].name);
 }
 
 static void fill_result(leat_session *session) {
@@ -374,16 +387,12 @@ static void fill_result(leat_session *session) {
     const leat_metrics *metrics = &session->metrics;
     memcpy(result->run, session->identity.run, sizeof result->run);
     leat_trainer_hash(session->trainer, result->state);
-    result->score = session->score;
-    result->deviation = session->deviation;
-    result->spread = leat_value_get(session->task->measures, metrics->measured, "spread");
-    result->spread_data = leat_value_get(session->task->measures, metrics->measured, "spread_data");
+    fill_measured(session);
     memcpy(result->warnings, metrics->watching.warnings, sizeof result->warnings);
-    if (session->measure != NULL && session->task->measure->finish != NULL)
-        session->task->measure->finish(session->measure, result);
     note_worse(session);
+    result->many = session->feed.class->many;
     if (session->train_seconds > 0)
-        result->images_per_second = (double)session->images / session->train_seconds;
+        result->samples_per_second = (double)session->samples / session->train_seconds;
     result->memory_peak_bytes = leat_rss_peak_bytes();
     result->seconds = seconds_since(session->begin_ns);
 }

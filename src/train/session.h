@@ -28,7 +28,7 @@ typedef struct leat_session {
     leat_ticker ticker;
     int64_t begin_ns, saved_ns, epoch_ns;
     int64_t saved_step;                     /* of the last checkpoint; -1: none */
-    int64_t taken, images;                  /* steps, and what they used, in this process */
+    int64_t taken, samples;                 /* steps, and what they used, in this process */
     bool may_rewind;                        /* nothing but the folder has a later state */
     bool exported;                          /* once at least */
     bool export_failed;                     /* the last one; the caller knows it */

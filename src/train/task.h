@@ -33,12 +33,14 @@ typedef struct leat_measure_class {
     /* Of the state after step->step: fills step->measured, and writes what a run keeps of it. */
     leat_code (*take)(void *self, const float *parameters, leat_train_step *step,
                       char note[LEAT_MEASURE_NOTE_BYTES], leat_error *err);
-    /* What the run's folder has of what the data alone says, NaN: it was not measured; `data`: its
-     * fingerprint. NULL: nothing. */
+    /* What the data alone say, to compare the first measure with: its name, NULL: there is nothing
+     * of the kind; and what the run's folder has of it, NaN: it was not measured. `data`: their
+     * fingerprint. */
+    const char *reference_name;
     leat_code (*reference)(const leat_run_folder *folder, const char *data, double *out,
                            leat_error *err);
-    /* At the end of the run, what else is known; NULL: nothing. */
-    void (*finish)(const void *self, leat_train_result *result);
+    /* The same of one that was created. */
+    double (*get_reference)(const void *self);
 } leat_measure_class;
 
 /* A key of another program's settings file that is read in place of an option. */
@@ -58,8 +60,8 @@ struct leat_task {
     const leat_value *measures;
     const leat_measure_class *measure; /* NULL: nothing is measured */
     const leat_watch *watches;         /* NULL, as an empty list: nothing is warned of */
-    /* Fills what an estimate says of this model alone; NULL: nothing. */
-    void (*bill)(const leat_model *model, leat_train_bill *bill);
+    /* Names the parts of the model and counts their parameters; NULL: it has none. */
+    void (*parts)(const leat_model *model, leat_train_part parts[LEAT_PARTS_MAX]);
     const leat_setting_table *(*settings)(void); /* of the model: no texts */
     /* The first names, of either table, in a run's files and hash, up to NULL; what is not among
      * them comes after: the model's settings, then the options of every run, each in the order of

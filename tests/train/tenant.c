@@ -390,7 +390,7 @@ static leat_code measure_distance(void *of, const float *parameters, leat_train_
         sum += fabs(more);
     }
     at->measured[0] = sum / (double)feed->count;
-    at->measured[1] = (double)at->images;
+    at->measured[1] = (double)at->samples;
     return keep_line(of, at->step, parameters, err);
 }
 

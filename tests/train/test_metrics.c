@@ -63,7 +63,7 @@ static leat_train_step step_of(const leat_value *names, const leat_value *measur
                                int64_t number) {
     leat_train_step step = leat_task_step(task_of(names, measures));
     step.step = number;
-    step.images = 8 * number;
+    step.samples = 8 * number;
     step.seconds = (double)number / 8;
     for (int i = 0; i < LEAT_MEASURES_MAX; i++)
         step.measured[i] = number % 2 == 0 ? value_of(number, -i) : NAN;

@@ -10,6 +10,7 @@
 #include "base/file.h"
 #include "base/json.h"
 #include "leat/format.h"
+#include "train/sampling.h"
 #include "train_support.h"
 
 static char *read_in(const char *run, const char *name) {
@@ -32,8 +33,11 @@ static void the_folder_holds_what_is_promised(void **state) {
     const leat_train_result result = train_run(run, &options);
     assert_int_equal(result.first_step, 0);
     assert_int_equal(result.last_step, 5);
-    assert_true(result.score >= 0 && result.score_untrained >= 0 && result.score_halves >= 0);
-    assert_true(result.deviation > 0 && result.images_per_second > 0);
+    assert_true(result.measured[LEAT_MEASURE_SCORE] >= 0 && result.untrained >= 0);
+    assert_true(result.measured[LEAT_MEASURE_DEVIATION] > 0 && result.samples_per_second > 0);
+    assert_ptr_equal(result.measures, leat_sampling_measures);
+    assert_string_equal(result.reference.name, "score_halves");
+    assert_string_equal(result.many, "images");
     static const char *const names[] = {"config.yaml",
                                         "training.json",
                                         "metrics.jsonl",
@@ -49,16 +53,18 @@ static void the_folder_holds_what_is_promised(void **state) {
     assert_ok(leat_run_open(&opened, run, err));
     leat_run_get_facts(opened, &facts);
     assert_string_equal(facts.run, result.run);
-    assert_int_equal(facts.images, TRAIN_IMAGES);
+    assert_int_equal(facts.samples, TRAIN_IMAGES);
     assert_string_equal(facts.leat_version, LEAT_VERSION);
-    assert_true(facts.score_halves == result.score_halves);
+    assert_int_equal(facts.sample_size, LEAT_IMAGE_SIZE);
+    assert_string_equal(facts.reference.name, "score_halves");
+    assert_true(facts.reference.value >= 0 && facts.reference.value == result.reference.value);
     assert_string_equal(leat_run_setting(opened, "width"), "1");
     assert_null(leat_run_setting(opened, "threads"));
     assert_true(leat_run_checkpoint_at(opened, facts.checkpoint_count - 1, &checkpoint));
     assert_int_equal(checkpoint.step, 5);
     assert_string_equal(checkpoint.state, result.state);
     assert_string_equal(checkpoint.path, result.checkpoint);
-    assert_true(checkpoint.score == result.score);
+    assert_true(checkpoint.score == result.measured[LEAT_MEASURE_SCORE]);
     assert_false(leat_run_checkpoint_at(opened, facts.checkpoint_count, &checkpoint));
     leat_run_close(opened);
 }
@@ -155,7 +161,7 @@ static void a_stopped_run_continues_to_the_same_bytes(void **state) {
         const leat_train_result rest = train_run(run, &options);
         assert_int_equal(rest.first_step, after);
         assert_string_equal(rest.state, whole.state);
-        assert_true(rest.score == whole.score);
+        assert_true(rest.measured[0] == whole.measured[0]);
         char *a = read_in(train_path("stop0"), "checkpoints/step-000000007.sha256");
         char *b = read_in(run, "checkpoints/step-000000007.sha256");
         assert_string_equal(a, b);

@@ -296,16 +296,16 @@ static void the_bill_is_kept(void **state) {
     options.codec_up = LEAT_CODEC_INT8;
     options.codec_down = LEAT_CODEC_BF16;
     assert_ok(leat_train_plan("dcgan", train_data(TRAIN_IMAGES), &options, false, &bill, err));
-    assert_int_equal(bill.generator_parameters, 3576704);
-    assert_int_equal(bill.discriminator_parameters, 2765568);
-    assert_int_equal(bill.step_images, 960);
+    assert_int_equal(bill.parts[0].parameters, 3576704);
+    assert_int_equal(bill.parts[1].parameters, 2765568);
+    assert_int_equal(bill.step_samples, 960);
     assert_int_equal(bill.weights_bytes, 12684544);
     assert_int_equal(bill.payload_bytes, 128 + 6342272 + 99100 + 220160 + 24);
-    assert_true(bill.images_per_second == 0);
+    assert_true(bill.samples_per_second == 0);
     assert_in_range(bill.memory_bytes, 300 << 20, 600 << 20);
     options = train_options(3);
     assert_ok(leat_train_plan("dcgan", train_data(TRAIN_IMAGES), &options, true, &bill, err));
-    assert_true(bill.images_per_second > 0);
+    assert_true(bill.samples_per_second > 0);
 }
 
 /* ---- grids ---------------------------------------------------------------------------------- */

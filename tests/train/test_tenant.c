@@ -69,7 +69,7 @@ static void it_learns_with_the_same_bits(void **state) {
     assert_ok(leat_run_open(&run, train_path("alone"), err));
     leat_run_get_facts(run, &facts);
     assert_string_equal(facts.model, "linear");
-    assert_int_equal(facts.images, ROWS);
+    assert_int_equal(facts.samples, ROWS);
     /* no suites of kernels: SHA-256 of no line */
     assert_string_equal(facts.kernel_class, "e3b0c44298fc1c14");
     assert_string_equal(leat_run_setting(run, "learning-rate"), "0.0625");
@@ -201,7 +201,7 @@ static void the_best_checkpoint_is_kept(void **state) {
         const leat_train_result whole = train_model(model, run, &options);
         assert_string_equal(checkpoints_of(run, got), cases[i].kept);
         assert_string_equal(whole.note, cases[i].note);
-        assert_true(whole.score == 0.5 && whole.score_untrained == 0.625);
+        assert_true(whole.measured[0] == 0.5 && whole.untrained == 0.625);
         options.progress = until;
         options.user = &stop;
         snprintf(name, sizeof name, "%s-stopped", model);
@@ -284,8 +284,9 @@ static void what_does_not_fit_is_refused(void **state) {
     options = options_of(1);
     assert_ok(leat_train_plan("linear", data(), &options, true, &bill, err));
     assert_int_equal(bill.parameters, TENANT_INPUTS + 1);
-    assert_int_equal(bill.generator_parameters, 0);
-    assert_true(bill.step_images == 11 && bill.images_per_second > 0);
+    assert_null(bill.parts[0].name);
+    assert_int_equal(bill.sample_size, 0);
+    assert_true(bill.step_samples == 11 && bill.samples_per_second > 0);
 }
 
 /* ---- exported, and back --------------------------------------------------------------------- */

@@ -162,7 +162,7 @@ enum { STEPS = 640, STEPS_A_GRID = 40 };
 static leat_train_step step_of(int64_t number) {
     leat_train_step step = unknown_step(number);
     step.steps = STEPS;
-    step.images = 8 * number;
+    step.samples = 8 * number;
     step.values[0] = number > 150 && number < 420 ? 1e-5 / 3 : 0.3;
     step.values[1] = step.values[0] / 7;
     if (number % STEPS_A_GRID != 0) return step;
