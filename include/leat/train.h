@@ -110,6 +110,9 @@ LEAT_API const leat_setting_table *leat_train_options_table(void);
 /* The settings of a model by name, such as leat_dcgan_settings_table for "dcgan"; NULL: there is no
  * such model. No name is in both tables. */
 LEAT_API const leat_setting_table *leat_train_settings_table(const char *model);
+/* What the data sets of a model have, one or many: "image", "images"; "sample", "samples": there is
+ * no such model. */
+LEAT_API const char *leat_train_sample_words(const char *model, bool many);
 /*
  * Sets options, and `settings` of the model, from a YAML file of "name: value" lines; an unknown
  * name is an error that suggests the nearest one. `settings` is the struct of the model's table

@@ -152,6 +152,8 @@ leat_code leat_coordinate_settings(const leat_coordinate_options *options, const
     leat_run_options found;
     leat_pg_place place;
     leat_pg *pg = NULL;
+    const leat_task *none = NULL;
+    if (model == NULL) return leat_task_find(model, &none, err);
     LEAT_TRY(leat_coordinator_name(options->name, run, name, err));
     if (strcmp(options->url, LEAT_LOCAL_URL) == 0) /* it lies in the folder, and is lost with it */
         return leat_fail(err, LEAT_ERR_NOT_FOUND, "a private database has no other folder's run");

@@ -34,7 +34,7 @@ leat_code leat_metrics_step(leat_metrics *metrics, const leat_train_step *step, 
     if (step->step > 0) {
         for (int i = 0; i < leat_value_count(step->names); i++)
             leat_json_member_double(json, step->names[i].name, step->values[i]);
-        leat_json_member_double(json, "rate", rate);
+        leat_json_member_known(json, "rate", rate);
         leat_json_member_double(json, "seconds", step->seconds);
     }
     if (step->state[0] != 0) leat_json_member_string(json, "state", step->state);

@@ -14,7 +14,7 @@ static void list_names(char *out, size_t size) {
 }
 
 static const leat_task *find(const char *name) {
-    for (int i = 0; leat_tasks[i] != NULL; i++)
+    for (int i = 0; name != NULL && leat_tasks[i] != NULL; i++)
         if (strcmp(leat_tasks[i]->model->name, name) == 0) return leat_tasks[i];
     return NULL;
 }
@@ -30,6 +30,8 @@ static void check_row(const leat_task *task) {
     LEAT_ASSERT(strlen(task->model->name) < LEAT_MODEL_NAME_BYTES);
     LEAT_ASSERT(leat_value_count(task->model->values) <= LEAT_STEP_VALUES_MAX);
     LEAT_ASSERT(leat_value_count(task->measures) <= LEAT_MEASURES_MAX);
+    const leat_setting *rate = leat_setting_find(own, "learning-rate");
+    LEAT_ASSERT(rate == NULL || rate->kind == LEAT_SETTING_REAL); /* leat_run_learning_rate */
     for (const leat_setting *row = own->rows; row->name != NULL; row++) {
         const leat_setting *twin = leat_setting_find(all, row->name);
         LEAT_ASSERT(twin == NULL && row->kind != LEAT_SETTING_TEXT &&
@@ -54,10 +56,18 @@ leat_code leat_task_find(const char *name, const leat_task **out, leat_error *er
         return LEAT_OK;
     }
     list_names(names, sizeof names);
+    if (name == NULL)
+        return leat_fail(err, LEAT_ERR_OPTION, "no model is named; there is %s", names);
     return leat_fail(err, LEAT_ERR_OPTION, "there is no model \"%.40s\"; there is %s", name, names);
 }
 
 const leat_setting_table *leat_train_settings_table(const char *model) {
     const leat_task *task = find(model);
     return task == NULL ? NULL : task->settings();
+}
+
+const char *leat_train_sample_words(const char *model, bool many) {
+    const leat_task *task = find(model);
+    if (task == NULL) return many ? "samples" : "sample";
+    return many ? task->feed->many : task->feed->one;
 }

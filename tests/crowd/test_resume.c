@@ -145,6 +145,9 @@ static void names(void **state) {
     assert_int_equal(leat_coordinate_settings(&options, "gpt", path, &train, &settings, &err),
                      LEAT_ERR_OPTION);
     assert_non_null(strstr(err.message, "trains the model \"dcgan\", not \"gpt\""));
+    assert_int_equal(leat_coordinate_settings(&options, NULL, path, &train, &settings, &err),
+                     LEAT_ERR_OPTION);
+    assert_non_null(strstr(err.message, "no model is named"));
     options.name = "none";
     assert_int_equal(leat_coordinate_settings(&options, "dcgan", path, &train, &settings, &err),
                      LEAT_ERR_NOT_FOUND);
