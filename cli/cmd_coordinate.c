@@ -26,7 +26,7 @@ static int show(leat_cli *cli, const coordinate_source *source) {
              leat_words_count(a, source->result->arrived),
              leat_words_count(b, source->result->refused),
              leat_words_count(c, source->result->own));
-    leat_train_write_result(cli, source->run, &source->result->train);
+    leat_train_write_result(cli, leat_cli_text(cli, "model"), source->run, &source->result->train);
     return 0;
 }
 
@@ -109,7 +109,7 @@ static const leat_cli_option options[] = {
      .own.value = "FILE",
      .own.help = "read settings from a YAML file; command-line options take precedence"},
     {.table = leat_coordinate_train_table},
-    {.table = leat_dcgan_settings_table, .heading = "Options of the model dcgan"},
+    {.more = leat_cli_models},
     {.table = leat_coordinate_options_table},
     {.own.name = "resume",
      .own.kind = LEAT_SETTING_FLAG,

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "crowd/crowd.h"
+#include "leat/train.h"
 
 static bool anybody_works(const leat_crowd_status *status) {
     leat_crowd_worker of;
@@ -73,6 +74,18 @@ static void json_values(leat_json *json, const leat_crowd_run *run) {
 
 /* ---- for people ------------------------------------------------------------------------------ */
 
+/* Of the open step; steps, and units, may differ. */
+static void write_units(leat_cli *cli, const leat_crowd_run *run) {
+    char words[LEAT_WORDS_BYTES];
+    const int64_t here = run->ready + run->out + run->done;
+    leat_out(cli, "units    %lld ready, %lld out, %lld done, of %lld", (long long)run->ready,
+             (long long)run->out, (long long)run->done, (long long)(here > 0 ? here : run->units));
+    if (run->unit_size > 0)
+        leat_out(cli, " with %s each",
+                 leat_things(words, run->unit_size, leat_train_sample_words(run->model, false)));
+    leat_out(cli, "\n");
+}
+
 static void write_run(leat_cli *cli, const leat_crowd_status *status) {
     const leat_crowd_run *run = leat_crowd_run_of(status);
     char a[LEAT_WORDS_BYTES], b[LEAT_WORDS_BYTES], c[LEAT_WORDS_BYTES];
@@ -83,9 +96,7 @@ static void write_run(leat_cli *cli, const leat_crowd_status *status) {
     write_times(cli, status);
     leat_out(cli, "\n");
     write_values(cli, run);
-    leat_out(cli, "units    %lld ready, %lld out, %lld done, of %lld with %s each\n",
-             (long long)run->ready, (long long)run->out, (long long)run->done,
-             (long long)run->units, leat_things(a, run->unit_size, "image"));
+    write_units(cli, run);
     leat_out(cli, "bytes    %s up per unit, %s down per step; the database has %s\n",
              leat_words_bytes(a, run->payload_bytes), leat_words_bytes(b, run->weights_bytes),
              leat_words_bytes(c, run->database_bytes));

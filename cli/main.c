@@ -9,28 +9,6 @@
 
 #include "frame/frame.h"
 
-const leat_cli_command *const leat_cli_commands[] = {
-    &leat_cmd_ingest_probes,
-    &leat_cmd_ingest_can,
-    &leat_cmd_ingest_images,
-    &leat_cmd_inspect,
-    &leat_cmd_cat,
-    &leat_cmd_batches,
-    &leat_cmd_synth_probes,
-    &leat_cmd_synth_can,
-    &leat_cmd_synth_images,
-    &leat_cmd_train_dcgan,
-    &leat_cmd_sample,
-    &leat_cmd_export,
-    &leat_cmd_import,
-    &leat_cmd_coordinate,
-    &leat_cmd_work,
-    &leat_cmd_status,
-    &leat_cmd_doctor,
-    &leat_cmd_version,
-    NULL,
-};
-
 /* The number of words of the command at the start of argv, and the command; 0 if there is none. */
 static int find_command(int count, char **argv, const leat_cli_command **found) {
     for (int i = 0; leat_cli_commands[i] != NULL; i++) {

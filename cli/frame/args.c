@@ -13,12 +13,20 @@
 
 /* ---- The options -------------------------------------------------------------------------- */
 
-static bool is_listed(const leat_cli_rows *rows, const char *name, leat_cli_data of) {
+static bool is_listed(const leat_cli_rows *rows, const char *name, const leat_cli_option *by) {
     for (int i = 0; i < rows->count; i++) {
-        leat_cli_data other = rows->rows[i].option->of;
-        bool meet = other == of || other == LEAT_CLI_ANY || of == LEAT_CLI_ANY;
+        const leat_cli_option *other = rows->rows[i].option;
+        bool meet = other->of == by->of || other->of == LEAT_CLI_ANY || by->of == LEAT_CLI_ANY;
+        if (other->model != NULL && by->model != NULL && other != by) meet = false;
         if (meet && strcmp(rows->rows[i].setting->name, name) == 0) return true;
     }
+    return false;
+}
+
+/* Of an option that several models have, a shell is told once. */
+static bool is_twin_of_model(const leat_cli_rows *rows, const leat_cli_row *row) {
+    for (int i = 0; row->option->model != NULL && i < rows->count; i++)
+        if (strcmp(rows->rows[i].setting->name, row->setting->name) == 0) return true;
     return false;
 }
 
@@ -41,6 +49,7 @@ static void add_row(leat_cli_rows *rows, const leat_cli_option *option,
     leat_cli_row row = {setting, table, option, (int)option->of};
     if (rows->count == LEAT_CLI_OPTIONS_MAX) leat_cli_broken("too many options");
     if (option->of != LEAT_CLI_ANY) join_twins(rows, &row);
+    if (is_twin_of_model(rows, &row)) row.shown = -1;
     rows->rows[rows->count++] = row;
 }
 
@@ -50,17 +59,26 @@ static const leat_cli_option quiet_option = {
     .own.help = "do not report progress on stderr, which is otherwise a line on a terminal and one "
                 "line a minute elsewhere"};
 
+static void add_option(leat_cli_rows *rows, const leat_cli_option *o) {
+    const leat_setting_table *table = o->table == NULL ? NULL : o->table();
+    if (table == NULL) add_row(rows, o, NULL, &o->own);
+    for (int i = 0; table != NULL && table->rows[i].name != NULL; i++) {
+        const char *name = table->rows[i].name;
+        if (o->own.name == NULL ? !is_listed(rows, name, o) : strcmp(o->own.name, name) == 0)
+            add_row(rows, o, table, &table->rows[i]);
+    }
+}
+
+static bool is_end(const leat_cli_option *o) {
+    return o->own.name == NULL && o->table == NULL && o->more == NULL;
+}
+
 void leat_cli_list(const leat_cli_command *command, leat_cli_rows *out) {
     out->count = 0;
-    for (const leat_cli_option *o = command->options; o->own.name != NULL || o->table != NULL;
-         o++) {
-        const leat_setting_table *table = o->table == NULL ? NULL : o->table();
-        if (table == NULL) add_row(out, o, NULL, &o->own);
-        for (int i = 0; table != NULL && table->rows[i].name != NULL; i++) {
-            const char *name = table->rows[i].name;
-            if (o->own.name == NULL ? !is_listed(out, name, o->of) : strcmp(o->own.name, name) == 0)
-                add_row(out, o, table, &table->rows[i]);
-        }
+    for (const leat_cli_option *o = command->options; !is_end(o); o++) {
+        if (o->more == NULL) add_option(out, o);
+        for (const leat_cli_option *of = o->more; of != NULL && !is_end(of); of++)
+            add_option(out, of);
     }
     if (command->shows_progress) add_row(out, &quiet_option, NULL, &quiet_option.own);
 }
@@ -275,6 +293,22 @@ int leat_cli_set(leat_cli *cli, const leat_setting_table *table, void *options) 
         if (row->table != table || !cli->given[i]) continue;
         if (leat_setting_set(row->setting, options, cli->texts[i], &err) != LEAT_OK)
             return leat_cli_usage(cli, "--%s", err.message);
+    }
+    return 0;
+}
+
+int leat_cli_refuse_others(leat_cli *cli, const char *model) {
+    for (int i = 0; i < cli->options.count; i++) {
+        const leat_cli_row *row = &cli->options.rows[i];
+        bool placed = !cli->given[i] || row->option->model == NULL;
+        for (int k = 0; k < cli->options.count && !placed; k++) {
+            const leat_cli_row *other = &cli->options.rows[k];
+            placed = other->option->model != NULL && strcmp(other->option->model, model) == 0 &&
+                     strcmp(other->setting->name, row->setting->name) == 0;
+        }
+        if (!placed)
+            return leat_cli_usage(cli, "--%s is an option of the model %s, not of %.40s",
+                                  row->setting->name, row->option->model, model);
     }
     return 0;
 }

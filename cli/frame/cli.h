@@ -2,9 +2,9 @@
  * The frame of the command `leat`: what a command is, how it receives its options, how it writes.
  *
  * A command is one file, cli/cmd_<words>.c, that defines one constant `leat_cmd_<words>` of type
- * leat_cli_command, and is listed once, in cli/main.c. Its option table drives the parser, --help,
- * the manual page and the error messages. The function receives a leat_cli with the options already
- * parsed and checked, and returns the exit status: 0 success, 1 failure, 2 wrong usage.
+ * leat_cli_command, and is listed once, in cli/commands.c. Its option table drives the parser,
+ * --help, the manual page and the error messages. The function receives a leat_cli with the options
+ * already parsed and checked, and returns the exit status: 0 success, 1 failure, 2 wrong usage.
  *
  *     static int run_cat(leat_cli *cli)
  *     {
@@ -39,7 +39,8 @@ typedef enum leat_cli_data {
 } leat_cli_data;
 
 /* An option of the command itself (`own`, whose place is unused), or options of a library's table:
- * the one called own.name or, without a name, all that the rows above do not name. */
+ * the one called own.name or, without a name, all that the rows above do not name; or the rows of
+ * another list. */
 typedef struct leat_cli_option {
     char letter; /* 'o' for -o; 0: none */
     leat_setting own;
@@ -50,7 +51,12 @@ typedef struct leat_cli_option {
     bool may_have_second; /* INT: an integer that follows is its second value */
     leat_cli_data of;     /* wrong usage with any other data */
     const char *heading;  /* of a group of their own in help, below the others; NULL: none */
+    const char *model;    /* whose they are: those of another may have the same names; NULL: none */
+    const struct leat_cli_option *more; /* the list, whose rows have no `more` */
 } leat_cli_option;
+
+/* The options of each model that is trained, for commands that are told which (cli/commands.c). */
+extern const leat_cli_option leat_cli_models[];
 
 /* Rows of most commands. */
 #define LEAT_CLI_OPTION_JSON                                                                       \
@@ -109,6 +115,8 @@ bool leat_cli_given(const leat_cli *cli, const char *name);
 /* Stores the options that the user typed and that are in the library's table in its struct. Returns
  * 0, or 2 after reporting an error. */
 int leat_cli_set(leat_cli *cli, const leat_setting_table *table, void *options);
+/* Returns 0, or 2 after reporting that an option of other models than `model` was typed. */
+int leat_cli_refuse_others(leat_cli *cli, const char *model);
 /* One member per option that determines bytes and is set: its name, and its value as typed by a
  * user. */
 void leat_cli_json_settings(leat_json *json, const leat_setting_table *table, const void *options);

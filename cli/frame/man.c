@@ -105,7 +105,8 @@ static void man_of_leat(leat_cli *cli) {
     }
 }
 
-/* Commands that are used together: the pages of both refer to each other. */
+/* Commands that are used together: the pages of both refer to each other. "train" is that of each
+ * model. */
 static const char *const related[][2] = {
     {"ingest probes", "inspect"},
     {"ingest probes", "batches"},
@@ -118,17 +119,17 @@ static const char *const related[][2] = {
     {"ingest images", "inspect"},
     {"ingest images", "batches"},
     {"ingest images", "cat"},
-    {"ingest images", "train dcgan"},
+    {"ingest images", "train"},
     {"ingest images", "synth images"},
     {"inspect", "batches"},
     {"inspect", "cat"},
     {"inspect", "doctor"},
-    {"inspect", "train dcgan"},
+    {"inspect", "train"},
     {"batches", "cat"},
-    {"train dcgan", "sample"},
-    {"train dcgan", "export"},
-    {"train dcgan", "import"},
-    {"train dcgan", "coordinate"},
+    {"train", "sample"},
+    {"train", "export"},
+    {"train", "import"},
+    {"train", "coordinate"},
     {"coordinate", "work"},
     {"coordinate", "status"},
     {"coordinate", "doctor"},
@@ -141,10 +142,16 @@ static const char *const related[][2] = {
     {"doctor", "version"},
 };
 
+static bool is_named(const char *words, const char *name) {
+    static const char train[] = "train";
+    if (strcmp(name, train) == 0) return strncmp(words, "train ", sizeof train) == 0;
+    return strcmp(words, name) == 0;
+}
+
 static bool are_related(const char *words, const char *other) {
     for (size_t i = 0; i < sizeof related / sizeof related[0]; i++)
         for (int side = 0; side < 2; side++)
-            if (strcmp(related[i][side], words) == 0 && strcmp(related[i][1 - side], other) == 0)
+            if (is_named(words, related[i][side]) && is_named(other, related[i][1 - side]))
                 return true;
     return false;
 }

@@ -233,6 +233,7 @@ static double median_seconds(const leat_run_metrics *metrics) {
 
 static void put_cards(leat_textbuf *out, const run_report *report) {
     const leat_run_metrics *metrics = report->metrics;
+    char words[LEAT_WORDS_BYTES];
     leat_train_sum sum;
     leat_textbuf_put(out, "<div class=\"cards\">\n");
     leat_page_card(out, "steps", LEAT_UNIT_COUNT, (double)metrics->last_step);

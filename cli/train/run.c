@@ -83,6 +83,15 @@ static void put_ledger(leat_cli *cli, const leat_run_ledger *of) {
     leat_out(cli, "; last line %.16s\n", of->head);
 }
 
+static void put_data(leat_cli *cli, const leat_run_facts *facts) {
+    char words[LEAT_WORDS_BYTES];
+    leat_out(cli, "  data         %s",
+             leat_things(words, facts->samples, facts->one));
+    if (facts->sample_size > 0)
+        leat_out(cli, " of %d x %d", (int)facts->sample_size, (int)facts->sample_size);
+    leat_out(cli, ", fingerprint %.16s\n", facts->data);
+}
+
 static void put_run(leat_cli *cli, const inspected *self) {
     const leat_run_facts *facts = &self->facts;
     leat_run_checkpoint of;
@@ -90,12 +99,7 @@ static void put_run(leat_cli *cli, const inspected *self) {
     leat_out_name(cli, facts->path);
     leat_out(cli, ": training run of a %s, started by leat %s\n", facts->model,
              facts->leat_version);
-    if (facts->samples > 0) {
-        leat_out(cli, "  data         %s", leat_things(a, facts->samples, facts->one));
-        if (facts->sample_size > 0)
-            leat_out(cli, " of %d x %d", (int)facts->sample_size, (int)facts->sample_size);
-        leat_out(cli, ", fingerprint %.16s\n", facts->data);
-    }
+    if (facts->samples > 0) put_data(cli, facts);
     leat_out(cli, "  run          %.16s, kernel class %s\n", facts->run, facts->kernel_class);
     if (facts->init[0] != 0) leat_out(cli, "  init         weights with hash %.16s\n", facts->init);
     leat_out(cli, "  steps        %s in metrics.jsonl, %s\n",
@@ -253,9 +257,10 @@ void leat_doctor_run(leat_doctor *doc, const char *path) {
     leat_code code = open_run(&self, path, &err);
     if (code == LEAT_OK) code = leat_run_verify(self.run, &err);
     if (code != LEAT_OK) {
-        leat_doctor_tell(doc, LEAT_DOCTOR_PROBLEM, err.message,
-                         "run leat train dcgan with --resume to continue from the last intact "
-                         "checkpoint");
+        snprintf(what, sizeof what,
+                 "run leat train %.48s with --resume to continue from the last intact checkpoint",
+                 self.facts.model != NULL ? self.facts.model : "MODEL");
+        leat_doctor_tell(doc, LEAT_DOCTOR_PROBLEM, err.message, what);
     } else {
         snprintf(what, sizeof what, "training run \"%.300s\" opens: %s, all with their hashes",
                  self.facts.path, leat_things(words, self.facts.checkpoint_count, "checkpoint"));

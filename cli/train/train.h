@@ -29,7 +29,8 @@ bool leat_train_sum_at(const leat_value *names, const double *values, int k, lea
 int leat_train_fail(leat_cli *cli, const leat_error *err);
 
 /* What a training has done. */
-void leat_train_write_result(leat_cli *cli, const char *run, const leat_train_result *result);
+void leat_train_write_result(leat_cli *cli, const char *model, const char *run,
+                             const leat_train_result *result);
 void leat_train_json_result(leat_json *json, const char *run, const leat_train_result *result);
 
 /* The context of a run's hooks: progress, and a report now and then. */
@@ -68,5 +69,36 @@ void leat_train_wanted_begin(leat_train_wanted *wanted, const char *model,
  * --config, then the command line. Returns 0, or the exit status after reporting an error. */
 int leat_train_wanted_read(leat_train_wanted *wanted, leat_cli *cli, const char *run);
 void leat_train_wanted_free(leat_train_wanted *wanted);
+
+/* The command `leat train MODEL` of a model (command.c), whose options are those of every run and
+ * those of its table; returns the exit status. */
+int leat_train_command(leat_cli *cli, const char *model);
+#define LEAT_TRAIN_OPTIONS(own_table)                                                              \
+    {.own.name = "output",                                                                         \
+     .own.kind = LEAT_SETTING_OUTPUT,                                                              \
+     .own.value = "RUN",                                                                           \
+     .own.help = "folder of the run; required without --dry-run",                                  \
+     .letter = 'o'},                                                                               \
+        {.own.name = "config",                                                                     \
+         .own.kind = LEAT_SETTING_PATH,                                                            \
+         .own.value = "FILE",                                                                      \
+         .own.help = "read settings from a YAML file, such as RUN/config.yaml; command-line "      \
+                     "options take precedence"},                                                   \
+        {.table = leat_train_options_table},                                                       \
+        {.table = (own_table), .heading = "Options of the model"},                                 \
+        {.own.name = "resume",                                                                     \
+         .own.kind = LEAT_SETTING_FLAG,                                                            \
+         .own.help = "continue an interrupted run, or with more --steps a finished one, from its " \
+                     "last checkpoint and with its settings"},                                     \
+        {.own.name = "rewind",                                                                     \
+         .own.kind = LEAT_SETTING_INT,                                                             \
+         .own.max = INT64_C(1000000000000),                                                        \
+         .own.value = "STEP",                                                                      \
+         .own.help = "with --resume: continue from the checkpoint of this step, and move what is " \
+                     "later to RUN/rewound-STEP"},                                                 \
+        {.own.name = "dry-run",                                                                    \
+         .own.kind = LEAT_SETTING_FLAG,                                                            \
+         .own.help = "print parameters, memory, steps and the estimated time, and write nothing"}, \
+        LEAT_TRAIN_OPTION_REPLACE, LEAT_CLI_OPTION_JSON
 
 #endif

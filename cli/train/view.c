@@ -162,6 +162,7 @@ int leat_train_wanted_read(leat_train_wanted *wanted, leat_cli *cli, const char 
     if (leat_cli_given(cli, "epochs")) options->steps = 0;
     status = leat_cli_set(cli, wanted->table, options);
     if (status == 0) status = leat_cli_set(cli, own, &wanted->settings);
+    if (status == 0) status = leat_cli_refuse_others(cli, wanted->model);
     if (status == 0 && options->resume && run != NULL && !leat_run_is_at(run) &&
         options->steps == 0 && options->epochs == 0)
         return leat_cli_usage(cli, "\"%.300s\" holds no run to resume", run);

@@ -278,8 +278,8 @@ typedef struct leat_crowd_value {
 
 typedef struct leat_crowd_run {
     char name[65], model[65], state[17], reason[256], coordinator[65];
-    bool coordinated;    /* somebody holds it */
-    int64_t step, steps; /* taken; the last one */
+    bool coordinated;         /* somebody holds it */
+    int64_t step, steps;      /* taken; the last one */
     int64_t units, unit_size; /* of a step, at most; samples of each, 0: they differ */
     int64_t samples;
     int64_t ready, out, done;                      /* units of the open step */

@@ -80,7 +80,8 @@ LEAT_MUST_CHECK leat_code leat_coordinator_check_version(const leat_coordinator 
 
 /* What all files ask of it, and tell its caller (coordinator.c): a line of text for people. */
 void leat_coordinator_say(const leat_coordinator *self, const char *format, ...) LEAT_PRINTF(2, 3);
-/* How many units a step of the run has; 0: there is no such step, such as the one after the last. */
+/* How many units a step of the run has; 0: there is no such step, such as the one after the last.
+ */
 LEAT_MUST_CHECK leat_code leat_coordinator_units(const leat_coordinator *self, int64_t step,
                                                  int64_t *units, leat_error *err);
 /* Whether RUN was new, and still has nothing that would be missed. */

@@ -283,6 +283,16 @@ static leat_code refuse_too_early(const worker *self, const leat_error *why, lea
                      later);
 }
 
+static void say_run(const worker *self, const leat_store_run *run) {
+    const char *many = self->feed.class->many;
+    char size[32] = "";
+    if (self->feed.unit_samples > 0)
+        snprintf(size, sizeof size, "%lld ", (long long)self->feed.unit_samples);
+    say(self, "works on \"%s\": units of %s%s, %lld bytes each%s%s%s", run->name, size, many,
+        (long long)self->sizes.payload, self->is_served ? "; their " : "",
+        self->is_served ? many : "", self->is_served ? " come from the database" : "");
+}
+
 /* Says who it is; the first time, learns what to do. */
 static leat_code register_machine(worker *self, leat_error *err) {
     leat_store_run run;
@@ -306,12 +316,7 @@ static leat_code register_machine(worker *self, leat_error *err) {
         snprintf(self->identity, sizeof self->identity, "%s", run.identity);
         snprintf(self->result->run, sizeof self->result->run, "%s", run.name);
         code = prepare(self, &run, err);
-        if (code == LEAT_OK)
-            say(self, "works on \"%s\": units of %lld %s, %lld bytes each%s%s%s", run.name,
-                (long long)self->all.run.unit_size, self->feed.class->many,
-                (long long)self->sizes.payload, self->is_served ? "; their " : "",
-                self->is_served ? self->feed.class->many : "",
-                self->is_served ? " come from the database" : "");
+        if (code == LEAT_OK) say_run(self, &run);
     }
     self->next.lease = 0; /* registering ends it */
     self->run = run.id;

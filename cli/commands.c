@@ -1,0 +1,31 @@
+/* What there is: a command, and a model that is trained, is a row more. By themselves in this file,
+ * so that a program of the tests can be linked with other lists. */
+#include "frame/frame.h"
+#include "leat/nn.h"
+
+const leat_cli_command *const leat_cli_commands[] = {
+    &leat_cmd_ingest_probes,
+    &leat_cmd_ingest_can,
+    &leat_cmd_ingest_images,
+    &leat_cmd_inspect,
+    &leat_cmd_cat,
+    &leat_cmd_batches,
+    &leat_cmd_synth_probes,
+    &leat_cmd_synth_can,
+    &leat_cmd_synth_images,
+    &leat_cmd_train_dcgan,
+    &leat_cmd_sample,
+    &leat_cmd_export,
+    &leat_cmd_import,
+    &leat_cmd_coordinate,
+    &leat_cmd_work,
+    &leat_cmd_status,
+    &leat_cmd_doctor,
+    &leat_cmd_version,
+    NULL,
+};
+
+const leat_cli_option leat_cli_models[] = {
+    {.model = "dcgan", .table = leat_dcgan_settings_table, .heading = "Options of the model dcgan"},
+    {0},
+};
