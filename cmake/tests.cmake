@@ -258,6 +258,17 @@ if(TARGET leat)
   list(APPEND LEAT_TOOLS_cli leat_ranked)
 endif()
 
+# The command with a second model, which no file of src or cli knows (tests/cli/tenant.c).
+if(TARGET leat)
+  add_executable(leat_tenant
+    $<FILTER:$<TARGET_OBJECTS:leat>,EXCLUDE,/cli/commands\\.c\\.>
+    tests/cli/tenant.c tests/train/tenant.c)
+  target_include_directories(leat_tenant PRIVATE include src cli tests)
+  set_target_properties(leat_tenant PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/tests")
+  target_link_libraries(leat_tenant PRIVATE leat_flags ${LEAT_ROOM_TARGETS})
+  list(APPEND LEAT_TOOLS_crowd leat_tenant)
+endif()
+
 # The command with fault points, which waits where a Python test wants it (tests/cli/held.py), and
 # with a clock that goes by what it does (tests/cli/held_clock.c), and with the memory that a test
 # wants (tests/cli/held_memory.c).

@@ -237,7 +237,6 @@ static void put_cards(leat_textbuf *out, const run_report *report) {
     leat_train_sum sum;
     leat_textbuf_put(out, "<div class=\"cards\">\n");
     leat_page_card(out, "steps", LEAT_UNIT_COUNT, (double)metrics->last_step);
-    char words[64];
     snprintf(words, sizeof words, "%s of the data set", report->facts.many);
     leat_page_card(out, words, LEAT_UNIT_COUNT, (double)report->facts.samples);
     if (metrics->point_count > 0) {

@@ -1,6 +1,8 @@
 /*
  * A second model, and a feed for it, that no file of src knows: a linear regression on rows of
- * numbers. Its units differ in size, and so in weight and number of micro-batches.
+ * numbers. Its units differ in size, and so in weight and number of micro-batches, and its steps in
+ * their number of units. A process with TENANT_ENDS_AT in its environment is killed by the first
+ * unit whose rows begin at this position or after it.
  */
 #ifndef TESTS_TRAIN_TENANT_H
 #define TESTS_TRAIN_TENANT_H
@@ -20,6 +22,7 @@ typedef struct tenant_settings {
 } tenant_settings;
 
 extern const leat_task tenant_task;
+const leat_setting_table *tenant_settings_table(void);
 /* The same with something measured after every step, of which a higher number, a lower one, or
  * neither is better: TENANT_FITS, by step; models "higher", "lower" and "neither". */
 extern const leat_task tenant_higher_task, tenant_lower_task, tenant_neither_task;

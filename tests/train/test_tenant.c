@@ -1,7 +1,8 @@
 /*
  * A second model and its feed (tenant.h), which no file of src knows, in the list of what can be
  * trained: a run of it is trained, stopped, resumed and read like any other. Its units differ in
- * weight and in their number of micro-batches.
+ * weight and in their number of micro-batches, its steps in their number of units. As processes:
+ * tests/crowd/test_tenant.py.
  */
 /* TSan: micro-batches on a pool. */
 #include <math.h>
@@ -69,7 +70,7 @@ static void it_learns_with_the_same_bits(void **state) {
     assert_ok(leat_run_open(&run, train_path("alone"), err));
     leat_run_get_facts(run, &facts);
     assert_string_equal(facts.model, "linear");
-    assert_int_equal(facts.samples, ROWS);
+    assert_true(facts.samples == ROWS && facts.sample_size == 0);
     /* no suites of kernels: SHA-256 of no line */
     assert_string_equal(facts.kernel_class, "e3b0c44298fc1c14");
     assert_string_equal(leat_run_setting(run, "learning-rate"), "0.0625");
@@ -273,6 +274,13 @@ static void what_does_not_fit_is_refused(void **state) {
     options.settings = NULL;
     assert_fails(leat_train("mlp", data(), run, &options, &result, err), LEAT_ERR_OPTION,
                  "there is dcgan, linear, higher, lower, neither");
+    assert_fails(leat_train(NULL, data(), run, &options, &result, err), LEAT_ERR_OPTION,
+                 "no model is named; there is dcgan, linear, higher, lower, neither");
+    assert_fails(leat_train_plan(NULL, data(), &options, false, &bill, err), LEAT_ERR_OPTION,
+                 "no model is named");
+    assert_null(leat_train_settings_table(NULL));
+    assert_string_equal(leat_train_sample_words(NULL, true), "samples");
+    assert_string_equal(leat_train_sample_words("linear", false), "row");
     /* what only a DCGAN has */
     uint8_t pixels[1];
     leat_run *opened = NULL;
@@ -491,7 +499,7 @@ static void close_side(side *of) {
 static void apart_is_alone(void **state) {
     side owner, worker;
     char hash[65], unit_hash[2][65], alone[65], apart[65];
-    double weights[2 * STEPS] = {0};
+    double weights[STEPS][2] = {0};
     (void)state;
     open_side(&owner);
     train_steps(owner.trainer, STEPS, alone);
@@ -504,29 +512,36 @@ static void apart_is_alone(void **state) {
     for (int64_t s = 0; s < STEPS; s++) {
         leat_step_numbers numbers;
         leat_unit_numbers unit;
+        const int units = s % 3 == 2 ? 1 : 2, last = units - 1;
         assert_ok(leat_exchange_put_weights(owner.exchange, bytes, hash, err));
         assert_ok(leat_exchange_take_weights(worker.exchange, s, bytes, hash, err));
-        for (int k = 1; k >= 0; k--)
+        assert_int_equal(leat_trainer_units(owner.trainer), units);
+        for (int k = last; k >= 0; k--)
             assert_ok(leat_exchange_compute(worker.exchange, k, payload[k], unit_hash[k], err));
         /* nothing of a larger unit is left in a smaller one's */
-        assert_ok(leat_exchange_compute(worker.exchange, 1, payload[1], hash, err));
-        assert_string_equal(hash, unit_hash[1]);
-        /* a unit's result is none of another one's, whose weight the owner knows by itself */
-        assert_fails(leat_exchange_read(owner.exchange, 0, payload[1], sizes.payload, &unit, err),
-                     LEAT_ERR_INPUT, "unit is 1 (expected 0)");
+        assert_ok(leat_exchange_compute(worker.exchange, last, payload[last], hash, err));
+        assert_string_equal(hash, unit_hash[last]);
+        /* a unit's result is none of another one's, whose weight the owner knows by itself; nor of
+         * one that only other steps have */
         payload[0][40] ^= 1;
+        if (units == 2)
+            assert_fails(
+                leat_exchange_read(owner.exchange, 0, payload[1], sizes.payload, &unit, err),
+                LEAT_ERR_INPUT, "unit is 1 (expected 0)");
         assert_fails(leat_exchange_read(owner.exchange, 1, payload[0], sizes.payload, &unit, err),
-                     LEAT_ERR_INPUT, "weight is");
+                     units == 2 ? LEAT_ERR_INPUT : LEAT_ERR_CORRUPT,
+                     units == 2 ? "weight is" : "has no unit 1");
         payload[0][40] ^= 1;
-        for (int k = 0; k < 2; k++) {
+        for (int k = 0; k < units; k++) {
             assert_ok(leat_exchange_read(owner.exchange, k, payload[k], sizes.payload, &unit, err));
             assert_ok(leat_trainer_add(owner.trainer, k, &unit, err));
-            weights[2 * s + k] = unit.weight;
+            weights[s][k] = unit.weight;
         }
         assert_ok(leat_trainer_end(owner.trainer, &numbers, err));
-        assert_true(numbers.weight == weights[2 * s] + weights[2 * s + 1]);
+        assert_true(numbers.weight == weights[s][0] + weights[s][1]);
     }
-    assert_true(weights[0] == 5 && weights[1] == 6 && weights[2] == 7 && weights[3] == 5);
+    assert_true(weights[0][0] == 5 && weights[0][1] == 6 && weights[1][0] == 7);
+    assert_true(weights[2][0] == 6 && weights[2][1] == 0 && weights[3][0] == 7);
     leat_trainer_hash(owner.trainer, apart);
     assert_string_equal(apart, alone);
     free(bytes);
