@@ -26,7 +26,7 @@ static int show(leat_cli *cli, const coordinate_source *source) {
              leat_words_count(a, source->result->arrived),
              leat_words_count(b, source->result->refused),
              leat_words_count(c, source->result->own));
-    leat_train_write_result(cli, leat_cli_text(cli, "model"), source->run, &source->result->train);
+    leat_train_write_result(cli, source->run, &source->result->train);
     return 0;
 }
 

@@ -1,63 +1,85 @@
 /* leat train MODEL, for any model: what training will take, or the training. */
+#include <math.h>
+#include <stdio.h>
+
 #include "train/train.h"
 
 /* ---- The bill ----------------------------------------------------------------------------- */
 
-/* What only a GAN of images has is 0 for others. */
-static void write_bill(leat_cli *cli, const char *model, const leat_train_bill *bill) {
+typedef struct bill_source {
+    const char *model;
+    leat_train_bill bill;
+} bill_source;
+
+static void write_parts(leat_cli *cli, const leat_train_part *part) {
+    char words[LEAT_WORDS_BYTES];
+    for (int i = 0; i < LEAT_PARTS_MAX && part[i].name != NULL; i++)
+        leat_out(cli, "%s %s of the %s", i > 0 ? "," : ":",
+                 leat_words_count(words, part[i].parameters), part[i].name);
+}
+
+/* Only what the model has: samples of another kind than images have no size, and are not mapped. */
+static void write_bill(leat_cli *cli, const bill_source *source) {
     char a[LEAT_WORDS_BYTES], b[LEAT_WORDS_BYTES], c[LEAT_WORDS_BYTES];
-    const char *one = leat_train_sample_words(model, false);
+    const leat_train_bill *bill = &source->bill;
+    const char *one = leat_train_sample_words(source->model, false);
+    const double all = bill->epochs * (double)bill->samples; /* steps may differ */
+    const double alike = (double)bill->steps * (double)bill->step_samples;
     leat_out(cli, "model   %s parameters", leat_words_count(a, bill->parameters));
-    if (bill->generator_parameters > 0)
-        leat_out(cli, ": %s of the generator, %s of the discriminator",
-                 leat_words_count(b, bill->generator_parameters),
-                 leat_words_count(c, bill->discriminator_parameters));
-    leat_out(cli, "\ndata    %s", leat_things(a, bill->images, one));
-    if (bill->image_size > 0)
-        leat_out(cli, " of %lld x %lld", (long long)bill->image_size, (long long)bill->image_size);
-    leat_out(cli, "\nsteps   %s of %s, %.2f epochs\n", leat_words_count(a, bill->steps),
-             leat_things(b, bill->step_images, one), bill->epochs);
+    write_parts(cli, bill->parts);
+    leat_out(cli, "\ndata    %s", leat_things(a, bill->samples, one));
+    if (bill->sample_size > 0)
+        leat_out(cli, " of %lld x %lld", (long long)bill->sample_size,
+                 (long long)bill->sample_size);
+    leat_out(cli, "\nsteps   %s", leat_words_count(a, bill->steps));
+    if (fabs(all - alike) <= 1e-9 * alike)
+        leat_out(cli, " of %s", leat_things(b, bill->step_samples, one));
+    leat_out(cli, ", %.2f epochs\n", bill->epochs);
     leat_out(cli, "memory  at most %s%s\n", leat_words_bytes(a, bill->memory_bytes),
-             bill->image_size > 0 ? ", and the mapped images" : "");
+             bill->sample_size > 0 ? ", and the mapped images" : "");
     leat_out(cli,
              "bytes   %s per checkpoint; distributed: upload %s per unit, download %s per step\n",
              leat_words_bytes(a, bill->checkpoint_bytes), leat_words_bytes(b, bill->payload_bytes),
              leat_words_bytes(c, bill->weights_bytes));
-    if (!(bill->images_per_second > 0)) return;
-    const double seconds =
-        (double)bill->steps * (double)bill->step_images / bill->images_per_second;
+    if (!(bill->samples_per_second > 0)) return;
     leat_out(cli, "time    about %s at %.1f %s/s, measured here%s\n",
-             leat_words_seconds(a, seconds), bill->images_per_second,
-             leat_train_sample_words(model, true),
-             bill->generator_parameters > 0 ? ", without samples" : "");
+             leat_words_seconds(a, all / bill->samples_per_second), bill->samples_per_second,
+             leat_train_sample_words(source->model, true),
+             bill->sample_size > 0 ? ", without samples" : "");
 }
 
+/* Keys name the samples as the data set does: "images", "step_images", "images_per_second". */
 static void json_bill(leat_json *json, const void *of) {
-    const leat_train_bill *bill = of;
+    const bill_source *source = of;
+    const leat_train_bill *bill = &source->bill;
+    const char *many = leat_train_sample_words(source->model, true);
+    char key[LEAT_WORDS_BYTES];
     leat_json_member_int(json, "parameters", bill->parameters);
-    if (bill->generator_parameters > 0) {
-        leat_json_member_int(json, "generator_parameters", bill->generator_parameters);
-        leat_json_member_int(json, "discriminator_parameters", bill->discriminator_parameters);
+    for (int i = 0; i < LEAT_PARTS_MAX && bill->parts[i].name != NULL; i++) {
+        snprintf(key, sizeof key, "%s_parameters", bill->parts[i].name);
+        leat_json_member_int(json, key, bill->parts[i].parameters);
     }
-    leat_json_member_int(json, "images", bill->images);
+    leat_json_member_int(json, many, bill->samples);
     leat_json_member_int(json, "steps", bill->steps);
-    leat_json_member_int(json, "step_images", bill->step_images);
+    snprintf(key, sizeof key, "step_%s", many);
+    leat_json_member_int(json, key, bill->step_samples);
     leat_json_member_double(json, "epochs", bill->epochs);
     leat_json_member_int(json, "memory_bytes", bill->memory_bytes);
     leat_json_member_int(json, "checkpoint_bytes", bill->checkpoint_bytes);
     leat_json_member_int(json, "payload_bytes", bill->payload_bytes);
     leat_json_member_int(json, "weights_bytes", bill->weights_bytes);
-    leat_json_member_double(json, "images_per_second", bill->images_per_second);
+    snprintf(key, sizeof key, "%s_per_second", many);
+    leat_json_member_double(json, key, bill->samples_per_second);
 }
 
 static int show_bill(leat_cli *cli, const char *model, const char *data,
                      const leat_train_options *options) {
-    leat_train_bill bill;
+    bill_source source = {.model = model};
     leat_error err = {0};
-    if (leat_train_plan(model, data, options, true, &bill, &err) != LEAT_OK)
+    if (leat_train_plan(model, data, options, true, &source.bill, &err) != LEAT_OK)
         return leat_cli_fail(cli, &err);
-    if (leat_cli_flag(cli, "json")) return leat_out_object(cli, json_bill, &bill);
-    write_bill(cli, model, &bill);
+    if (leat_cli_flag(cli, "json")) return leat_out_object(cli, json_bill, &source);
+    write_bill(cli, &source);
     return 0;
 }
 
@@ -88,7 +110,7 @@ static int train(leat_cli *cli, const char *model, const char *data, const char 
     if (code != LEAT_OK) return leat_train_fail(cli, &err);
     const json_source source = {run, &result};
     if (leat_cli_flag(cli, "json")) return leat_out_object(cli, json_result, &source);
-    leat_train_write_result(cli, model, run, &result);
+    leat_train_write_result(cli, run, &result);
     return 0;
 }
 

@@ -100,8 +100,7 @@ int leat_train_fail(leat_cli *cli, const leat_error *err) {
     return status;
 }
 
-void leat_train_write_result(leat_cli *cli, const char *model, const char *run,
-                             const leat_train_result *result) {
+void leat_train_write_result(leat_cli *cli, const char *run, const leat_train_result *result) {
     char a[LEAT_WORDS_BYTES], b[LEAT_WORDS_BYTES];
     if (result->last_step == result->first_step)
         leat_out(cli, "steps   all %s steps were already done\n",

@@ -29,8 +29,7 @@ bool leat_train_sum_at(const leat_value *names, const double *values, int k, lea
 int leat_train_fail(leat_cli *cli, const leat_error *err);
 
 /* What a training has done. */
-void leat_train_write_result(leat_cli *cli, const char *model, const char *run,
-                             const leat_train_result *result);
+void leat_train_write_result(leat_cli *cli, const char *run, const leat_train_result *result);
 void leat_train_json_result(leat_json *json, const char *run, const leat_train_result *result);
 
 /* The context of a run's hooks: progress, and a report now and then. */

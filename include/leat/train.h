@@ -143,7 +143,7 @@ typedef struct leat_train_bill {
     int64_t parameters;
     leat_train_part parts[LEAT_PARTS_MAX]; /* of the model, if it has some: of a DCGAN G, then D */
     int64_t samples, sample_size;          /* as in leat_run_facts */
-    int64_t steps, step_samples;
+    int64_t steps, step_samples;           /* step_samples: of the first step */
     double epochs;
     int64_t memory_bytes; /* at most, besides the mapped data and the program itself */
     int64_t checkpoint_bytes;

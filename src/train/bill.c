@@ -51,16 +51,27 @@ static leat_code create_trainer(leat_trainer **out, const leat_task *task,
         (long long)(bytes >> 20) + 1);
 }
 
+/* Samples of the first unit: the next one begins after them. */
+static leat_code first_samples(const leat_feed *feed, int64_t *samples, leat_error *err) {
+    int64_t units = 0;
+    leat_place next;
+    LEAT_TRY(leat_feed_units(feed, 0, &units, err));
+    LEAT_TRY(leat_feed_place(feed, units > 1 ? 0 : 1, units > 1 ? 1 : 0, &next, err));
+    *samples = next.position;
+    return LEAT_OK;
+}
+
 /* Samples per second of units alone, without what comes before and after them. */
 static leat_code measure_speed(leat_trainer *trainer, leat_train_bill *bill, leat_error *err) {
     leat_unit_numbers unit;
-    int64_t samples = 0, begin_ns = 0;
+    int64_t samples = 0, unit_samples = 0, begin_ns = 0;
+    LEAT_TRY(first_samples(leat_trainer_feed(trainer), &unit_samples, err));
     LEAT_TRY(leat_trainer_begin(trainer, 0, err));
     for (int i = 0; i < 100; i++) {
         if (i == 1) begin_ns = leat_clock_ns(); /* the first one touches the memory */
         LEAT_TRY(leat_trainer_unit(trainer, 0, &unit, err));
         if (i == 0) continue;
-        samples += (int64_t)unit.weight;
+        samples += unit_samples;
         const double seconds = (double)(leat_clock_ns() - begin_ns) * 1e-9;
         bill->samples_per_second = (double)samples / (seconds > 0 ? seconds : 1e-9);
         if (seconds > 1) break;

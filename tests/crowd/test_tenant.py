@@ -12,11 +12,13 @@ import unittest
 from server import Server, require
 
 import command
+import json_schema
 from command import leat
 
 command.LEAT = os.path.join(command.BUILD, "tests", "leat_tenant")
 from runs import Runs  # pylint: disable=wrong-import-position
 
+SCHEMAS = json_schema.Schemas()
 ROWS, STEPS, UNITS = 23, 8, 3
 SMALL = ["--units", UNITS, "--micro-batch", "3", "--codec-up", "bf16", "--codec-down", "bf16",
          "--scale", "2", "--checkpoint-every", "2"]
@@ -81,6 +83,9 @@ class Tenant(Runs):
         self.assertIn('works on "', worker.said)
         self.assertIn(": units of rows, ", worker.said)
         self.assertIn("units    1 ready, 1 out, 0 done, of 2\n", self.status())
+        status = SCHEMAS.check_text("status", self.status("--json"))
+        self.assertEqual((status["units"], status["unit_size"], status["step"]), (UNITS, 0, 5))
+        self.assertEqual(list(status["values"]), ["loss", "norm"])
         coordinator.kill()
         coordinator = self.coordinate(STEPS, "--resume")
         for _ in range(2):
@@ -99,14 +104,14 @@ class Tenant(Runs):
                                   "total_images_processed from leat.training_state"),
                          f"{UNITS} 0 {position(STEPS)}")
 
-    def status(self):
-        return leat("status", "--db", self.url(), status=0).stdout
+    def status(self, *words):
+        return leat("status", "--db", self.url(), *words, status=0).stdout
 
     def test_words(self):
         """What the command says of a model that it was not written for."""
         dry = leat("train", "linear", self.faces, *SMALL, "--steps", STEPS, "--dry-run",
                    status=0).stdout
-        self.assertIn("model   4 parameters\ndata    23 rows\nsteps   8 of 18 rows, ", dry)
+        self.assertIn("model   4 parameters\ndata    23 rows\nsteps   8, 5.70 epochs\n", dry)
         self.assertRegex(dry, r"time    about .* rows/s, measured here\n$")
         self.assertNotRegex(dry, "image|generator")
         done = leat("train", "linear", self.faces, "-o", f"{self.folder}-run", *SMALL, "--steps",
