@@ -1,9 +1,136 @@
 /* leat status: who works on a run, and how it goes. */
 #include <math.h>
+#include <stddef.h>
 #include <string.h>
 
 #include "crowd/crowd.h"
+#include "facts.h"
 #include "leat/train.h"
+
+/* What the facts are about. */
+typedef struct view {
+    leat_crowd_run run;
+    const leat_crowd_status *status;
+    char each[LEAT_WORDS_BYTES]; /* samples of each unit: "64 images"; "": units differ */
+} view;
+
+/* ---- Workers and events ---------------------------------------------------------------------- */
+
+static bool worker_at(const void *source, int index, void *item) {
+    return leat_crowd_worker_at(((const view *)source)->status, index, item);
+}
+
+#define AT(member) offsetof(leat_crowd_worker, member)
+static const leat_fact worker_facts[] = {
+    {"name", LEAT_FACT_CHARS, AT(name), .help = "Name of the machine, as its user calls it."},
+    {"account", LEAT_FACT_CHARS, AT(account), .help = "Login."},
+    {"machine", LEAT_FACT_CHARS, AT(machine),
+     .help = "Identity of the machine, 32 hexadecimal digits."},
+    {"hardware", LEAT_FACT_CHARS, AT(hardware),
+     .help = "Processor and memory, as the machine reports them."},
+    {"active", LEAT_FACT_FLAG, AT(active), .help = "It gave a sign of life within two minutes."},
+    {"seen_seconds", LEAT_FACT_REAL, AT(seen_seconds), LEAT_FACT_SECONDS,
+     .help = "Seconds since its last sign of life."},
+    {"accepted", LEAT_FACT_INT, AT(accepted), LEAT_FACT_COUNT, .help = "Units handed in."},
+    {"refused", LEAT_FACT_INT, AT(refused), .help = "Results that were refused."},
+    {"bytes", LEAT_FACT_INT, AT(bytes), LEAT_FACT_BYTES, .help = "Bytes of its results."},
+    {"unit", LEAT_FACT_INDEX, AT(unit), .optional = true,
+     .help = "Unit that it computes; absent: none."},
+    {0},
+};
+#undef AT
+
+static const leat_fact_list workers = {
+    .rows = worker_facts,
+    .one = "A worker.",
+    .at = worker_at,
+    .before = "\nworkers\n",
+    .item = "  {name:-16} {account:-12} {accepted:8} units, {bytes}[, {refused} refused]"
+            "[; computes unit {unit}]; last seen {seen_seconds} ago\n",
+};
+
+static bool event_at(const void *source, int index, void *item) {
+    return leat_crowd_event_at(((const view *)source)->status, index, item);
+}
+
+static leat_fact_value known_as(const void *source) {
+    const leat_crowd_event *of = source;
+    return (leat_fact_value){.text = of->name[0] != 0 ? of->name : of->machine};
+}
+
+#define AT(member) offsetof(leat_crowd_event, member)
+static const leat_fact event_facts[] = {
+    {"seconds", LEAT_FACT_REAL, AT(seconds), LEAT_FACT_SECONDS, .help = "Seconds ago."},
+    {"kind", LEAT_FACT_CHARS, AT(kind),
+     .help = "failed: a machine could not compute a unit; refused: a result was refused; slow: a "
+             "machine's link is too slow for the run."},
+    {"account", LEAT_FACT_CHARS, AT(account), .help = "Login; empty: not known."},
+    {"machine", LEAT_FACT_CHARS, AT(machine), .help = "Identity of the machine; empty: not known."},
+    {"name", LEAT_FACT_CHARS, AT(name), .help = "Name of the machine; empty: not known."},
+    {"words", LEAT_FACT_CHARS, AT(words),
+     .help = "Step, unit and reason, or what would be fast enough."},
+    {"known_as", LEAT_FACT_TEXT, .get = known_as},
+    {0},
+};
+#undef AT
+
+static const leat_fact_list events = {
+    .rows = event_facts,
+    .one = "An event.",
+    .at = event_at,
+    .before = "\nfailures, refusals and slow machines, the newest first\n",
+    .item = "  {seconds} ago, {known_as} of {account}, {kind}: {words}\n",
+};
+
+_Static_assert(sizeof(leat_crowd_worker) <= LEAT_FACT_ITEM_BYTES, "an item of a list");
+_Static_assert(sizeof(leat_crowd_event) <= LEAT_FACT_ITEM_BYTES, "an item of a list");
+
+/* ---- What the last step has computed --------------------------------------------------------- */
+
+static double loss_of_discriminator(const leat_crowd_run *run) {
+    return leat_crowd_run_value(run, "loss_d_images") + leat_crowd_run_value(run, "loss_d_fakes");
+}
+
+/* The losses of a GAN; the values of other runs are shown as they are. */
+static bool is_gan(const leat_crowd_run *run) {
+    return !isnan(loss_of_discriminator(run)) && !isnan(leat_crowd_run_value(run, "loss_g"));
+}
+
+static leat_fact_value loss_d(const void *source) {
+    const leat_crowd_run *run = &((const view *)source)->run;
+    return (leat_fact_value){.real = is_gan(run) ? loss_of_discriminator(run) : NAN};
+}
+
+static leat_fact_value loss_g(const void *source) {
+    const leat_crowd_run *run = &((const view *)source)->run;
+    return (leat_fact_value){.real = is_gan(run) ? leat_crowd_run_value(run, "loss_g") : NAN};
+}
+
+static bool value_at(const void *source, int index, void *item) {
+    const leat_crowd_run *run = &((const view *)source)->run;
+    if (is_gan(run) || index >= run->value_count) return false;
+    *(leat_crowd_value *)item = run->values[index];
+    return true;
+}
+
+static const leat_fact value_facts[] = {
+    {"name", LEAT_FACT_CHARS, offsetof(leat_crowd_value, name), .help = "Name."},
+    {"value", LEAT_FACT_REAL, offsetof(leat_crowd_value, value), .digits = 4, .optional = true,
+     .help = "A value, such as a loss."},
+    {0},
+};
+
+static const leat_fact_list values = {
+    .rows = value_facts,
+    .shape = LEAT_FACT_NAMED,
+    .at = value_at,
+    .before = "values   ",
+    .item = "{name} {value}",
+    .between = ", ",
+    .after = "\n",
+};
+
+/* ---- The run --------------------------------------------------------------------------------- */
 
 static bool anybody_works(const leat_crowd_status *status) {
     leat_crowd_worker of;
@@ -12,185 +139,104 @@ static bool anybody_works(const leat_crowd_status *status) {
     return false;
 }
 
+static bool is_open(const leat_crowd_run *run) {
+    return strcmp(run->state, "open") == 0 && run->step < run->steps;
+}
+
+static leat_fact_value idle(const void *source) {
+    const view *of = source;
+    return (leat_fact_value){.flag = is_open(&of->run) && !anybody_works(of->status)};
+}
+
 /* The times of the last steps say how long the rest takes only while somebody takes steps. */
-static void write_times(leat_cli *cli, const leat_crowd_status *status) {
-    char words[LEAT_WORDS_BYTES];
-    const leat_crowd_run *run = leat_crowd_run_of(status);
-    const int64_t left = run->step < run->steps ? run->steps - run->step : 0;
-    const bool open = strcmp(run->state, "open") == 0 && left > 0;
-    const bool works = anybody_works(status);
-    if (!isnan(run->step_seconds))
-        leat_out(cli, "; %s a step", leat_words_seconds(words, run->step_seconds));
-    if (open && !works) leat_out(cli, "; no machine works on it now");
-    else if (open && run->coordinated && !isnan(run->step_seconds))
-        leat_out(cli, ", %s left", leat_words_seconds(words, run->step_seconds * (double)left));
+static leat_fact_value seconds_left(const void *source) {
+    const view *of = source;
+    const leat_crowd_run *run = &of->run;
+    if (!is_open(run) || !run->coordinated || !anybody_works(of->status))
+        return (leat_fact_value){.real = NAN};
+    return (leat_fact_value){.real = run->step_seconds * (double)(run->steps - run->step)};
 }
 
-/* ---- what the last step has computed --------------------------------------------------------- */
-
-/* The losses of a GAN, each a sum of values. The values of other runs are shown as they are. */
-enum { LOSSES = 2 };
-static const struct {
-    const char *key, *label;
-    const char *of[2];
-} losses[LOSSES] = {{"loss_d", "D", {"loss_d_images", "loss_d_fakes"}},
-                    {"loss_g", "G", {"loss_g"}}};
-
-/* False: the run has none of these. */
-static bool find_losses(const leat_crowd_run *run, double found[LOSSES]) {
-    for (int i = 0; i < LOSSES; i++) {
-        found[i] = leat_crowd_run_value(run, losses[i].of[0]);
-        if (losses[i].of[1] != NULL) found[i] += leat_crowd_run_value(run, losses[i].of[1]);
-        if (isnan(found[i])) return false;
-    }
-    return true;
-}
-
-static void write_values(leat_cli *cli, const leat_crowd_run *run) {
-    double found[LOSSES];
-    if (run->value_count == 0) return;
-    const bool of_gan = find_losses(run, found);
-    leat_out(cli, of_gan ? "losses  " : "values  ");
-    for (int i = 0; i < (of_gan ? LOSSES : run->value_count); i++)
-        leat_out(cli, "%s %s %.4f", i > 0 ? "," : "",
-                 of_gan ? losses[i].label : run->values[i].name,
-                 of_gan ? found[i] : run->values[i].value);
-    leat_out(cli, "\n");
-}
-
-static void json_values(leat_json *json, const leat_crowd_run *run) {
-    double found[LOSSES];
-    if (run->value_count == 0) return;
-    if (find_losses(run, found)) {
-        for (int i = 0; i < LOSSES; i++) leat_json_member_known(json, losses[i].key, found[i]);
-        return;
-    }
-    leat_json_key(json, "values");
-    leat_json_begin_object(json);
-    for (int i = 0; i < run->value_count; i++)
-        leat_json_member_known(json, run->values[i].name, run->values[i].value);
-    leat_json_end_object(json);
-}
-
-/* ---- for people ------------------------------------------------------------------------------ */
-
-/* Of the open step; steps, and units, may differ. */
-static void write_units(leat_cli *cli, const leat_crowd_run *run) {
-    char words[LEAT_WORDS_BYTES];
+/* Units of the open step; steps may have different numbers of them. */
+static leat_fact_value units_here(const void *source) {
+    const leat_crowd_run *run = &((const view *)source)->run;
     const int64_t here = run->ready + run->out + run->done;
-    leat_out(cli, "units    %lld ready, %lld out, %lld done, of %lld", (long long)run->ready,
-             (long long)run->out, (long long)run->done, (long long)(here > 0 ? here : run->units));
-    if (run->unit_size > 0)
-        leat_out(cli, " with %s each",
-                 leat_things(words, run->unit_size, leat_train_sample_words(run->model, false)));
-    leat_out(cli, "\n");
+    return (leat_fact_value){.whole = here > 0 ? here : run->units};
 }
 
-static void write_run(leat_cli *cli, const leat_crowd_status *status) {
-    const leat_crowd_run *run = leat_crowd_run_of(status);
-    char a[LEAT_WORDS_BYTES], b[LEAT_WORDS_BYTES], c[LEAT_WORDS_BYTES];
-    leat_out(cli, "run      %s: %s, %s%s%s\n", run->name, run->model, run->state,
-             run->reason[0] != 0 ? ": " : "", run->reason);
-    leat_out(cli, "step     %s of %s", leat_words_count(a, run->step),
-             leat_words_count(b, run->steps));
-    write_times(cli, status);
-    leat_out(cli, "\n");
-    write_values(cli, run);
-    write_units(cli, run);
-    leat_out(cli, "bytes    %s up per unit, %s down per step; the database has %s\n",
-             leat_words_bytes(a, run->payload_bytes), leat_words_bytes(b, run->weights_bytes),
-             leat_words_bytes(c, run->database_bytes));
-    leat_out(cli, "data     %s\n",
-             run->serves_data ? "in the database, for workers without --data"
-                              : "not in the database: workers need --data");
-    if (run->coordinated) leat_out(cli, "held by  %s\n", run->coordinator);
-    else leat_out(cli, "held by  nobody: no coordinator runs\n");
+static leat_fact_value holder(const void *source) {
+    const leat_crowd_run *run = &((const view *)source)->run;
+    return (leat_fact_value){.text = run->coordinated ? run->coordinator
+                                                      : "nobody: no coordinator runs"};
 }
 
-static void write_workers(leat_cli *cli, const leat_crowd_status *status) {
-    leat_crowd_worker of;
-    char a[LEAT_WORDS_BYTES], b[LEAT_WORDS_BYTES];
-    for (int i = 0; leat_crowd_worker_at(status, i, &of); i++) {
-        if (i == 0) leat_out(cli, "\nworkers\n");
-        leat_out(cli, "  %-16.16s %-12.12s %8s units, %s", of.name, of.account,
-                 leat_words_count(a, of.accepted), leat_words_bytes(b, of.bytes));
-        if (of.refused > 0) leat_out(cli, ", %lld refused", (long long)of.refused);
-        if (of.unit >= 0) leat_out(cli, "; computes unit %lld", (long long)of.unit);
-        leat_out(cli, "; last seen %s ago\n", leat_words_seconds(a, fmax(of.seen_seconds, 0)));
-    }
-}
+#define AT(member) offsetof(view, run.member)
+static const leat_fact facts[] = {
+    {"run", LEAT_FACT_CHARS, AT(name), .help = "Name of the run."},
+    {"model", LEAT_FACT_CHARS, AT(model), .help = "Model: \"dcgan\"."},
+    {"state", LEAT_FACT_CHARS, AT(state), .help = "State."},
+    {"reason", LEAT_FACT_CHARS, AT(reason),
+     .help = "Why it is in this state; empty: no reason is given."},
+    {"coordinated", LEAT_FACT_FLAG, AT(coordinated), .help = "A coordinator holds the run."},
+    {"coordinator", LEAT_FACT_CHARS, AT(coordinator),
+     .help = "Name of the coordinator that holds the run, or was lost; empty: it has stopped."},
+    {"step", LEAT_FACT_INT, AT(step), LEAT_FACT_COUNT, .help = "Steps taken."},
+    {"steps", LEAT_FACT_INT, AT(steps), LEAT_FACT_COUNT, .help = "Last step."},
+    {"units", LEAT_FACT_INT, AT(units), .help = "Units of a step, at most."},
+    {"unit_size", LEAT_FACT_INT, AT(unit_size),
+     .help = "Images, or samples of another kind, of each unit; 0: units have different numbers "
+             "of them."},
+    {"ready", LEAT_FACT_INT, AT(ready), .help = "Units of the open step that nobody computes."},
+    {"out", LEAT_FACT_INT, AT(out), .help = "Units of it that a machine computes."},
+    {"done", LEAT_FACT_INT, AT(done), .help = "Units of it whose results have arrived."},
+    {"loss_d", LEAT_FACT_REAL, .get = loss_d, .digits = 4, .optional = true,
+     .help = "Loss of the discriminator in the last step; absent before the first, and for models "
+             "other than a GAN."},
+    {"loss_g", LEAT_FACT_REAL, .get = loss_g, .digits = 4, .optional = true,
+     .help = "Loss of the generator in the last step; absent before the first, and for models "
+             "other than a GAN."},
+    {"values", LEAT_FACT_LIST, .list = &values, .optional = true,
+     .help = "For models other than a GAN: what the last step has computed, by name; absent before "
+             "the first."},
+    {"step_seconds", LEAT_FACT_REAL, AT(step_seconds), LEAT_FACT_SECONDS, .optional = true,
+     .help = "Seconds of a step, the median of the last ones; absent: not known."},
+    {"payload_bytes", LEAT_FACT_INT, AT(payload_bytes), LEAT_FACT_BYTES,
+     .help = "Bytes of the result of a unit."},
+    {"weights_bytes", LEAT_FACT_INT, AT(weights_bytes), LEAT_FACT_BYTES,
+     .help = "Bytes of the weights."},
+    {"database_bytes", LEAT_FACT_INT, AT(database_bytes), LEAT_FACT_BYTES,
+     .help = "Size of the database in bytes."},
+    {"serves_data", LEAT_FACT_FLAG, AT(serves_data),
+     .words = "in the database, for workers without --data"
+              "|not in the database: workers need --data",
+     .help = "The database has the data set, for workers without it."},
+    {"workers", LEAT_FACT_LIST, .list = &workers,
+     .help = "At most 10,000 workers, those with most units first."},
+    {"events", LEAT_FACT_LIST, .list = &events,
+     .help = "The last 20 failures, refusals and machines that are too slow, the newest first."},
+    {"idle", LEAT_FACT_FLAG, .get = idle, .words = "no machine works on it now"},
+    {"seconds_left", LEAT_FACT_REAL, .get = seconds_left, .unit = LEAT_FACT_SECONDS},
+    {"units_here", LEAT_FACT_INT, .get = units_here},
+    {"each", LEAT_FACT_CHARS, offsetof(view, each)},
+    {"holder", LEAT_FACT_TEXT, .get = holder},
+    {0},
+};
+#undef AT
 
-static void write_events(leat_cli *cli, const leat_crowd_status *status) {
-    leat_crowd_event of;
-    char a[LEAT_WORDS_BYTES];
-    for (int i = 0; leat_crowd_event_at(status, i, &of); i++) {
-        if (i == 0) leat_out(cli, "\nfailures, refusals and slow machines, the newest first\n");
-        leat_out(cli, "  %s ago, %s of %s, %s: %s\n", leat_words_seconds(a, of.seconds),
-                 of.name[0] != 0 ? of.name : of.machine, of.account, of.kind, of.words);
-    }
-}
-
-/* ---- as JSON --------------------------------------------------------------------------------- */
-
-static void json_events(leat_json *json, const leat_crowd_status *status) {
-    leat_crowd_event of;
-    leat_json_key(json, "events");
-    leat_json_begin_array(json);
-    for (int i = 0; leat_crowd_event_at(status, i, &of); i++) {
-        leat_json_begin_object(json);
-        leat_json_member_double(json, "seconds", of.seconds);
-        leat_json_member_string(json, "kind", of.kind);
-        leat_json_member_string(json, "account", of.account);
-        leat_json_member_string(json, "machine", of.machine);
-        leat_json_member_string(json, "name", of.name);
-        leat_json_member_string(json, "words", of.words);
-        leat_json_end_object(json);
-    }
-    leat_json_end_array(json);
-}
-
-static void json_members(leat_json *json, const void *source) {
-    const leat_crowd_status *status = source;
-    const leat_crowd_run *run = leat_crowd_run_of(status);
-    leat_crowd_worker of;
-    leat_json_member_string(json, "run", run->name);
-    leat_json_member_string(json, "model", run->model);
-    leat_json_member_string(json, "state", run->state);
-    leat_json_member_string(json, "reason", run->reason);
-    leat_json_member_bool(json, "coordinated", run->coordinated);
-    leat_json_member_string(json, "coordinator", run->coordinator);
-    leat_json_member_int(json, "step", run->step);
-    leat_json_member_int(json, "steps", run->steps);
-    leat_json_member_int(json, "units", run->units);
-    leat_json_member_int(json, "unit_size", run->unit_size);
-    leat_json_member_int(json, "ready", run->ready);
-    leat_json_member_int(json, "out", run->out);
-    leat_json_member_int(json, "done", run->done);
-    json_values(json, run);
-    leat_json_member_known(json, "step_seconds", run->step_seconds);
-    leat_json_member_int(json, "payload_bytes", run->payload_bytes);
-    leat_json_member_int(json, "weights_bytes", run->weights_bytes);
-    leat_json_member_int(json, "database_bytes", run->database_bytes);
-    leat_json_member_bool(json, "serves_data", run->serves_data);
-    leat_json_key(json, "workers");
-    leat_json_begin_array(json);
-    for (int i = 0; leat_crowd_worker_at(status, i, &of); i++) {
-        leat_json_begin_object(json);
-        leat_json_member_string(json, "name", of.name);
-        leat_json_member_string(json, "account", of.account);
-        leat_json_member_string(json, "machine", of.machine);
-        leat_json_member_string(json, "hardware", of.hardware);
-        leat_json_member_bool(json, "active", of.active);
-        leat_json_member_double(json, "seen_seconds", of.seen_seconds);
-        leat_json_member_int(json, "accepted", of.accepted);
-        leat_json_member_int(json, "refused", of.refused);
-        leat_json_member_int(json, "bytes", of.bytes);
-        if (of.unit >= 0) leat_json_member_int(json, "unit", of.unit);
-        leat_json_end_object(json);
-    }
-    leat_json_end_array(json);
-    json_events(json, status);
-}
+const leat_facts leat_facts_status = {
+    .schema = "status",
+    .rows = facts,
+    .layout = "run      {run}: {model}, {state}[: {reason}]\n"
+              "step     {step} of {steps}[; {step_seconds} a step][; {idle}]"
+              "[, {seconds_left} left]\n"
+              "[losses   D {loss_d}, G {loss_g}\n]{values}"
+              "units    {ready} ready, {out} out, {done} done, of {units_here}[ with {each} each]\n"
+              "bytes    {payload_bytes} up per unit, {weights_bytes} down per step; the database "
+              "has {database_bytes}\n"
+              "data     {serves_data}\n"
+              "held by  {holder}\n"
+              "{workers}{events}",
+};
 
 static int run_status(leat_cli *cli) {
     leat_crowd_status *status = NULL;
@@ -200,13 +246,10 @@ static int run_status(leat_cli *cli) {
     int code = leat_crowd_url(cli, leat_cli_text(cli, "db"), url);
     if (code != 0) return code;
     if (leat_crowd_status_load(&status, url, &err) != LEAT_OK) return leat_cli_fail(cli, &err);
-    if (leat_cli_flag(cli, "json")) {
-        code = leat_out_object(cli, json_members, status);
-    } else {
-        write_run(cli, status);
-        write_workers(cli, status);
-        write_events(cli, status);
-    }
+    view of = {.run = *leat_crowd_run_of(status), .status = status};
+    if (of.run.unit_size > 0)
+        leat_things(of.each, of.run.unit_size, leat_train_sample_words(of.run.model, false));
+    code = leat_facts_show(cli, &leat_facts_status, &of);
     leat_crowd_status_destroy(status);
     return code;
 }

@@ -237,9 +237,10 @@ if(TARGET leat)
 endif()
 
 # Programs in the place of the command, of which they are made: its option tables as text
-# (tests/cli/option_rows.c), and a page that is rendered (tests/cli/rendered.c).
+# (tests/cli/option_rows.c), its tables of facts (fact_rows.c) and facts of their own (fact_shown.c),
+# and a page that is rendered (rendered.c).
 if(TARGET leat)
-  foreach(name option_rows rendered)
+  foreach(name option_rows fact_rows fact_shown rendered)
     add_executable(leat_${name} $<TARGET_OBJECTS:leat> tests/cli/${name}.c)
     target_include_directories(leat_${name} PRIVATE include cli)
     set_target_properties(leat_${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY

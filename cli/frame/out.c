@@ -237,6 +237,6 @@ int64_t leat_out_rss_bytes(void) {
 }
 
 void leat_cli_broken(const char *what) {
-    fprintf(stderr, "leat: mistake in an option table of leat itself: %s\n", what);
+    fprintf(stderr, "leat: mistake in a table of leat itself: %s\n", what);
     abort();
 }

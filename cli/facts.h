@@ -1,0 +1,104 @@
+/*
+ * Facts: what a command shows, each number and text written down once.
+ *
+ * A fact is a row: its key, its kind, its place in a struct or the function that computes it, the
+ * unit in which people read it, and what it means. The same rows are read by --json
+ * (leat_facts_json), by the terminal (leat_facts_write), and by scripts/schemas.py, which writes
+ * types and descriptions into docs/schema. A new number is one row, and its key in the layout if
+ * the terminal shows it.
+ *
+ * A layout is the text for people, with keys in braces: "units {ready} ready\n". A part in square
+ * brackets is left out if one of its facts is blank. "{name:8}" is at least 8 bytes wide, at the
+ * right; "{name:-8}" is exactly 8 bytes wide, at the left. A list writes its items by a layout of
+ * their own. An unknown key ends the program.
+ */
+#ifndef LEAT_CLI_FACTS_H
+#define LEAT_CLI_FACTS_H
+
+#include "frame/cli.h"
+
+typedef enum leat_fact_kind {
+    LEAT_FACT_CHARS,  /* char[]: a text; blank: "" */
+    LEAT_FACT_TEXT,   /* const char *; blank: "" */
+    LEAT_FACT_FLAG,   /* bool; blank: false */
+    LEAT_FACT_INT,    /* int64_t; blank: 0 */
+    LEAT_FACT_INDEX,  /* int64_t; blank: below 0 */
+    LEAT_FACT_REAL,   /* double; blank: NaN */
+    LEAT_FACT_LIST,   /* blank: no items */
+    LEAT_FACT_MEMBER, /* what `member` writes as JSON; not for people */
+    LEAT_FACT_ROWS,   /* the rows of the struct at `place`, as if they were here */
+} leat_fact_kind;
+
+typedef enum leat_fact_unit {
+    LEAT_FACT_PLAIN, /* "12345"; of a real number, `digits` after the point, or %.4g */
+    LEAT_FACT_COUNT, /* "12,345"; with words, "1 image", "12,345 images" */
+    LEAT_FACT_BYTES,
+    LEAT_FACT_SECONDS, /* of a real number; below 0 as 0 */
+} leat_fact_unit;
+
+/* The member that is of the row's kind. */
+typedef struct leat_fact_value {
+    const char *text;
+    bool flag;
+    int64_t whole;
+    double real;
+} leat_fact_value;
+
+typedef struct leat_fact leat_fact;
+
+typedef enum leat_fact_shape {
+    LEAT_FACT_ARRAY,  /* of objects */
+    LEAT_FACT_OBJECT, /* the only item */
+    LEAT_FACT_NAMED,  /* an object: the name of a member is the first fact of an item, its value
+                       * the second */
+} leat_fact_shape;
+
+#define LEAT_FACT_ITEM_BYTES 2048
+typedef union leat_fact_item {
+    char bytes[LEAT_FACT_ITEM_BYTES];
+    int64_t whole;
+    double real;
+    const void *address;
+} leat_fact_item;
+
+typedef struct leat_fact_list {
+    const leat_fact *rows; /* of an item */
+    leat_fact_shape shape;
+    const char *one; /* of an array: what an item is, "A worker." */
+    bool (*at)(const void *source, int index, void *item); /* false after the last */
+    const char *before, *item, *between, *after;           /* for people; NULL: "" */
+} leat_fact_list;
+
+struct leat_fact {
+    const char *key;
+    leat_fact_kind kind;
+    size_t place; /* in the source, if there is no `get` */
+    leat_fact_unit unit;
+    int digits;
+    const char
+        *words;    /* of a flag, "if it is true|if it is false"; of a count, the thing counted */
+    bool optional; /* not a member of JSON if blank */
+    leat_fact_value (*get)(const void *source);
+    const leat_fact_list *list;
+    void (*member)(leat_json *json, const void *source);
+    const leat_fact *rows; /* of LEAT_FACT_ROWS */
+    const char *help;      /* a sentence, the description in the schema; NULL: not in JSON */
+};
+
+/* A table with a schema in docs/schema. */
+typedef struct leat_facts {
+    const char *schema;    /* "status" */
+    const leat_fact *rows; /* in the order of JSON; the last one has no key */
+    const char *layout;
+} leat_facts;
+
+/* All tables with a schema; ends with NULL. */
+extern const leat_facts *const leat_facts_tables[];
+extern const leat_facts leat_facts_status;
+
+void leat_facts_json(leat_json *json, const leat_fact *rows, const void *source);
+void leat_facts_write(leat_cli *cli, const leat_fact *rows, const char *layout, const void *source);
+/* The document with --json, else the layout. Returns 0, or 1 after reporting an error. */
+int leat_facts_show(leat_cli *cli, const leat_facts *facts, const void *source);
+
+#endif

@@ -1,0 +1,101 @@
+#!/usr/bin/env python3
+"""Writes what tables of facts say into docs/schema.
+
+    scripts/schemas.py [--rows PROGRAM] [--folder DIR]
+
+The command's tables (leat_facts of cli/facts.h) have the members of a document in order, their
+types, which of them may be absent, and what they mean. build/tests/leat_fact_rows prints them. What
+only the schema has stays as it is: title, patterns, enumerations, bounds, and members that a
+function writes, of which only the description is written. A new whole number is at least 0.
+
+tests/cli/test_facts.py says whether the schemas are in step with the tables.
+"""
+import argparse
+import json
+import os
+import subprocess
+import sys
+
+HOME = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+COLUMNS = 118
+
+
+def in_step(schema, rows):
+    """The schema of an object, with the members of its table."""
+    had = schema.get("properties", {})
+    return {**schema, "additionalProperties": False,
+            "required": [row["key"] for row in rows if not row["optional"]],
+            "properties": {row["key"]: member(had.get(row["key"], {}), row) for row in rows}}
+
+
+def member(schema, row):
+    if not schema and row["type"] == "integer":
+        schema = {"type": "integer", "minimum": 0}
+    if row["type"] and "const" not in schema:
+        schema = {**schema, "type": row["type"]}
+    schema = {**schema, "description": row["help"]}
+    if "value" in row:
+        return {**schema, "additionalProperties":
+                member(schema.get("additionalProperties", {}), row["value"][0])}
+    if row["type"] == "array":
+        items = {"type": "object", "description": "", **schema.get("items", {})}
+        return {**schema, "items": in_step({**items, "description": row["one"]}, row["items"])}
+    return in_step(schema, row["items"]) if "items" in row else schema
+
+
+def lines_of(value, indent, used):
+    """A value as the schemas are written: on one line if it fits."""
+    line, margin = json.dumps(value, ensure_ascii=False), " " * (indent + 2)
+    if not isinstance(value, (dict, list)) or indent and indent + used + len(line) <= COLUMNS:
+        return line
+    if isinstance(value, dict):
+        parts = [f"{json.dumps(key)}: {lines_of(inner, indent + 2, len(key) + 4)}"
+                 for key, inner in value.items()]
+    elif all(isinstance(inner, str) for inner in value):
+        parts, words = [], [json.dumps(word, ensure_ascii=False) for word in value]
+        for word in words:
+            if parts and indent + len(parts[-1]) + len(word) + 5 <= COLUMNS:
+                parts[-1] += ", " + word
+            else:
+                parts.append(word)
+    else:
+        parts = [lines_of(inner, indent + 2, 0) for inner in value]
+    ends = "{}" if isinstance(value, dict) else "[]"
+    return (ends[0] + "\n" + ",\n".join(margin + part for part in parts) + "\n" + " " * indent +
+            ends[1])
+
+
+def generate(tables, folder):
+    """(path, text) of each schema that has a table."""
+    for name, rows in tables.items():
+        path = os.path.join(folder, f"{name}.json")
+        with open(path, encoding="utf-8") as file:
+            yield path, lines_of(in_step(json.load(file), rows), 0, 0) + "\n"
+
+
+def read_tables(program):
+    done = subprocess.run([program], stdout=subprocess.PIPE, text=True, check=True)
+    return json.loads(done.stdout)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--rows", default=os.path.join(HOME, "build", "tests", "leat_fact_rows"),
+                        help="prints the tables (default: that of make all)")
+    parser.add_argument("--folder", default=os.path.join(HOME, "docs", "schema"),
+                        help="of the schemas (default: docs/schema)")
+    options = parser.parse_args()
+    try:
+        texts = list(generate(read_tables(options.rows), options.folder))
+    except OSError as error:
+        print(f"schemas: {error.filename}: {error.strerror}", file=sys.stderr)
+        return 1
+    for path, text in texts:
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(text)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

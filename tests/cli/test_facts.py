@@ -1,0 +1,103 @@
+"""Facts of the command (cli/facts.h): by a layout and as JSON, and docs/schema in step with them.
+
+Runs leat_fact_shown and leat_fact_rows, which are linked with the command.
+"""
+import copy
+import json
+import os
+import subprocess
+import sys
+import unittest
+
+from command import BUILD, ROOT
+
+sys.path.insert(0, os.path.join(ROOT, "scripts"))
+import schemas  # noqa: E402  pylint: disable=wrong-import-position
+
+FOLDER = os.path.join(ROOT, "docs", "schema")
+
+
+def program(name):
+    return os.path.join(BUILD, "tests", "leat_fact_" + name)
+
+
+def shown(which, *words):
+    return subprocess.run([program("shown"), *words], env={**os.environ, "FACTS": which},
+                          capture_output=True, check=False, text=True)
+
+
+class Shown(unittest.TestCase):
+    def test_layouts(self):
+        """Layout, what it is of a source that has everything, and of one that has nothing."""
+        for layout, full, blank in (
+                ("", "", ""),
+                ("run {name}\n", "run n\\x0a1\n", "run \n"),
+                ("{note}{note}", "[{x}][{x}]", ""),
+                ("{open}, {steps}", "open, 12,345 steps", "closed, 0 steps"),
+                ("[{open}]", "open", ""),
+                ("a[ {steps}] b", "a 12,345 steps b", "a b"),
+                ("a[; unit {unit}] b", "a; unit 0 b", "a b"),
+                ("[{steps} of {twice}\n][none]", "12,345 steps of 24,690\nnone", "none"),
+                ("[{loss}, {note}]", "0.500, [{x}]", ""),
+                ("[{seconds}|]{bytes}", "1 min 1 s|2.00 KiB", "0 bytes"),
+                ("{note:7}|{note:-7}|{note:-2}|", "  [{x}]|[{x}]  |[{|", "       |       |  |"),
+                ("[list {array}]", "list <  a=1,   b>", ""),
+                ("{array}{object}", "<  a=1,   b>only a", "")):
+            for which, text in (("full", full), ("blank", blank)):
+                done = shown(which, layout)
+                self.assertEqual((done.returncode, done.stdout), (0, text), (which, layout))
+
+    def test_a_layout_that_is_wrong(self):
+        for layout in ("{nothing}", "{nam}", "{names}", "{name", "[{nothing}]", "{pair}"):
+            done = shown("full", layout)
+            self.assertLess(done.returncode, 0, layout)
+            self.assertIn("mistake in a table of leat itself", done.stderr, layout)
+
+    def test_json(self):
+        full, blank = (shown(which).stdout for which in ("full", "blank"))
+        self.assertEqual(list(json.loads(full).items()), [
+            ("name", "n\n1"), ("note", "[{x}]"), ("open", True), ("steps", 12345), ("unit", 0),
+            ("loss", 0.5), ("seconds", 61.2), ("bytes", 2048), ("pair", [12345, True]),
+            ("array", [{"word": "a", "value": 1.0}, {"word": "b"}]), ("named", {"a": 1.0}),
+            ("object", {"word": "a", "value": 1.0})])
+        self.assertEqual(list(json.loads(blank).items()), [
+            ("name", ""), ("open", False), ("steps", 0), ("bytes", 0), ("pair", [0, False]),
+            ("array", [])])
+
+
+class Schemas(unittest.TestCase):
+    def setUp(self):
+        self.tables = schemas.read_tables(program("rows"))
+
+    def test_in_step(self):
+        for path, text in schemas.generate(self.tables, FOLDER):
+            with open(path, encoding="utf-8") as file:
+                self.assertEqual(file.read(), text, f"{os.path.relpath(path, ROOT)} is not in step "
+                                 "with the table of facts: run scripts/schemas.py")
+
+    def test_what_is_written(self):
+        """A row that is new, changed or gone; what only the schema has stays."""
+        with open(os.path.join(FOLDER, "status.json"), encoding="utf-8") as file:
+            before = json.load(file)
+        rows = copy.deepcopy(self.tables["status"])
+        rows[0]["help"] = "Other words."
+        del rows[1]
+        rows.insert(1, {"key": "new", "type": "integer", "optional": True, "help": "New."})
+        events = next(row for row in rows if row["key"] == "events")
+        events["items"][1]["optional"] = True
+        after = schemas.in_step(before, rows)
+        self.assertEqual(list(after["properties"])[:3], ["run", "new", "state"])
+        self.assertEqual(after["properties"]["new"],
+                         {"type": "integer", "minimum": 0, "description": "New."})
+        self.assertEqual(after["properties"]["run"]["description"], "Other words.")
+        self.assertEqual(after["required"], [name for name in before["required"]
+                                             if name != "model"])
+        self.assertEqual(after["title"], before["title"])
+        items = after["properties"]["events"]["items"]
+        self.assertNotIn("kind", items["required"])
+        self.assertEqual(items["properties"]["kind"]["enum"], ["failed", "refused", "slow"])
+        self.assertEqual(after["properties"]["events"]["maxItems"], 20)
+
+
+if __name__ == "__main__":
+    unittest.main()
