@@ -47,7 +47,7 @@ static leat_code create_trainer(leat_trainer **out, const leat_task *task,
     return leat_fail(
         err, code,
         "this run takes up to %lld MiB of memory, more than can be allocated here; use "
-        "fewer threads, a smaller micro-batch or width",
+        "fewer threads, a smaller micro-batch or a smaller model",
         (long long)(bytes >> 20) + 1);
 }
 

@@ -24,6 +24,7 @@ typedef struct exporting {
     leat_exporting of;
     const leat_export_class *class;
     const char *dir;
+    int tensors;                 /* that were written */
     float *parameters, *running; /* those of `of` */
     char sha256[FILES_MAX][65];  /* of the files */
 } exporting;
@@ -51,7 +52,7 @@ static leat_code find_class(const leat_task *task, const leat_export_class **cla
 
 /* ---- Weights -------------------------------------------------------------------------------- */
 
-static leat_code save_weights(const exporting *self, const leat_export_file *file, char sha256[65],
+static leat_code save_weights(exporting *self, const leat_export_file *file, char sha256[65],
                               leat_error *err) {
     static const char *const metadata[] = {"format", "pt"};
     const leat_exporting *of = &self->of;
@@ -74,6 +75,7 @@ static leat_code save_weights(const exporting *self, const leat_export_file *fil
     const leat_weight_file weights = {rows, count, metadata, 1};
     const leat_code code = leat_weight_file_save(path, &weights, sha256, err);
     leat_free(rows);
+    self->tensors += count;
     return code;
 }
 
@@ -236,6 +238,8 @@ static leat_code save_all(exporting *self, leat_error *err) {
     LEAT_TRY(save_extra(self, err));
     for (int i = 0; file[i].name != NULL; i++)
         LEAT_TRY(save_weights(self, &file[i], self->sha256[i], err));
+    const int tensors = leat_model_tensor_count(self->of.model);
+    LEAT_ASSERT(self->tensors == tensors); /* each is in one file */
     LEAT_TRY(save_config(self, err));
     return save_card(self, err);
 }

@@ -1,7 +1,7 @@
 /*
- * The numbers of a run as a safetensors file, by PyTorch's names: "G.main.0.weight", "D...", the
- * running statistics "G.main.1.running_mean" and "running_var", and in checkpoints Adam's means,
- * "adam_m/G.main.0.weight" and "adam_v/...". All F32.
+ * The numbers of a run as a safetensors file, by PyTorch's names, those of the model's tensors:
+ * parameters ("main.0.weight"), running statistics ("main.1.running_mean", "running_var"), and in
+ * checkpoints the optimizer's means, "adam_m/main.0.weight" and "adam_v/...". All F32.
  */
 #ifndef LEAT_TRAIN_WEIGHTS_H
 #define LEAT_TRAIN_WEIGHTS_H
@@ -45,7 +45,7 @@ LEAT_MUST_CHECK leat_code leat_weights_load(const char *path, const char sha256[
  * Reads weights to begin with from a third-party file, or several that together have all
  * parameters: a tensor of a parameter must have its shape and finite values (LEAT_ERR_INPUT),
  * running statistics are taken if they are there, other tensors are skipped. `prefix` goes
- * before the names in the file: "G." for the file of a generator alone. *found counts the
+ * before the names in the file, as one of leat_export_class has it. *found counts the
  * parameters. F16 and BF16 become the floats that they are.
  */
 LEAT_MUST_CHECK leat_code leat_weights_read(const char *path, const char *prefix,
