@@ -562,8 +562,7 @@ static const struct {
     {"Time Stamp,ID,Extended,Bus,LEN,D1,D2,D3,Label\n1,2,false,0,0,,,,1\n", LEAT_CAN_AUTO, 0, false,
      NULL,
      "\"x.log\": column \"Label\" looks like a label, but gvret logs have none; read it with "
-     "--column "
-     "\"time=1:us,label=Label\""},
+     "--column time=1:us,label=Label"},
     {"Time Stamp,ID,Extended,Dir,Bus,LEN,D1,is_attack\n1,2,false,Rx,0,0,,1\n", LEAT_CAN_GVRET, 0,
      false, NULL, "column \"is_attack\" looks like a label"},
     {"Time Stamp,ID,Extended,Dir,Bus,LEN,D1,note\n1,2,false,Rx,0,0,,1\n", LEAT_CAN_AUTO,

@@ -1,11 +1,13 @@
 /* SavvyCAN's GVRET: a csv with a header of its own, times in microseconds, and padding after the
  * bytes of a frame. */
 #include <stdio.h>
+#include <string.h>
 
 #include "base/error.h"
 #include "ingest/can/read/csv.h"
 #include "ingest/can/read/formats.h"
 #include "ingest/can/read/labels.h"
+#include "ingest/can/read/remedies.h"
 
 /* "Time Stamp,ID,Extended,Dir,Bus,LEN,D1,...", in any case, with blanks around names, with or
  * without Dir. */
@@ -66,17 +68,21 @@ static bool lay_out(const leat_can_first_lines *of, const leat_can_line_options 
 static leat_code check(leat_text header, const char *path, leat_error *err) {
     leat_can_layout layout;
     leat_text cells[LEAT_CAN_COLUMNS_MAX];
-    char text[64];
+    char text[64], item[80], option[LEAT_CAN_ADVICE_BYTES];
     if (!read_header(header, &layout)) return LEAT_OK;
     int count = leat_can_split_cells(header.data, header.data + header.size_bytes, ',', cells,
                                      LEAT_CAN_COLUMNS_MAX);
     for (int i = layout.direction ? 7 : 6; i < count; i++) {
         if (leat_can_label_rank(cells[i]) < 0 && !leat_can_label_like(cells[i])) continue;
         leat_text_show(text, sizeof text, cells[i].data, cells[i].size_bytes);
+        snprintf(item, sizeof item, "label=%d", i + 1);
+        if (strlen(text) == (size_t)cells[i].size_bytes && strpbrk(text, ",:=+") == NULL)
+            snprintf(item, sizeof item, "label=%s", text);
+        leat_can_advise_column("time=1:us", item, option, sizeof option);
         return leat_fail(err, LEAT_ERR_INPUT,
                          "\"%s\": column \"%s\" looks like a label, but gvret logs have none; read "
-                         "it with --column \"time=1:us,label=%s\"",
-                         path, text, text);
+                         "it with %s",
+                         path, text, option);
     }
     return LEAT_OK;
 }
