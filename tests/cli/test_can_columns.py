@@ -210,6 +210,71 @@ class Notations(Columns):
         self.assertIn("has 129 columns, but at most 128 are read", self.ingest(wide, status=1))
 
 
+class Placeholders(Columns):
+    """Options that are printed with NAME and the like, which the reader replaces."""
+    PLAIN = (lambda i: f"{i * 0.001:.6f}", lambda i: f"{0x1A0 + i % 10:X}",
+             lambda i: f"{i % 256:02X}")
+
+    def put(self, header, *columns):
+        return self.save("x.csv", [header] * bool(header) + [
+            ",".join(column(i) for column in columns) for i in range(FRAMES)])
+
+    def test_refusals(self):
+        time, ident, data = self.PLAIN
+        label, mixed = lambda i: str(int(i < 40)), lambda i: ("normal", "odd")[i % 2]
+        gvret = "Time Stamp,ID,Extended,Bus,LEN,D1,D2,D3"
+        padded = [lambda i: f"{1000 * i}", ident, lambda i: "false", lambda i: "0",
+                  lambda i: "1", data, lambda i: "", lambda i: "", label]
+        for header, columns, pattern, filled in (
+                ("when,id,data", (time, ident, data), "--column time=NAME", {"NAME": "when"}),
+                ("x,id,data", (label, ident, data), "--no-time RATE", {"RATE": "1000"}),
+                ("when,who,what", (time, ident, data), "--column time=NAME,id=NAME,data=NAME",
+                 {"time=NAME": "time=when", "id=NAME": "id=who", "data=NAME": "data=what"}),
+                ("time,who is it,what", (time, ident, data), "--column id=NAME,data=NAME",
+                 {"id=NAME": "'id=who is it", "data=NAME": "data=what'"}),
+                ("", (time, ident, data), "time=1,id=2,data=3", {"time=1": "--column time=1"}),
+                ("time,id,b0,b2", (time, ident, data, data), "--column data=FIRST..LAST",
+                 {"FIRST": "b0", "LAST": "b2"}),
+                ("time,id,b0,d0,b1", (time, ident, data, label, data),
+                 "--column data=FIRST..LAST", {"FIRST..LAST": "b0"}),
+                ("timestamp,arb_id,arbitration_id,payload", (time, label, ident, data),
+                 "--column", {"--column": "--column id=arbitration_id"}),
+                ("time,id,data,attack,attack", (time, ident, data, label, label),
+                 "--column label=NAME", {"NAME": "4"}),
+                ("time,id,data,label,truth", (time, ident, data, mixed, label),
+                 "--column label=NAME", {"NAME": "truth"}),
+                (gvret + ",label", padded, "--column time=1:us,label=label", {}),
+                (gvret + ",the label's `$HOME`", padded, "--column '?time=1:us,label=[^;]*", {}),
+                (gvret + ',"label: a"', padded, "--column time=1:us,label=9", {})):
+            with self.subTest(header=header):
+                log = self.put(header, *columns)
+                said = self.ingest(log, status=1)
+                option = re.search(pattern, said.splitlines()[0])[0]
+                for word, value in filled.items():
+                    option = option.replace(word, value)
+                result, times, ids = self.read(log, *shlex.split(option))
+                self.assertEqual((result["frames"], result["rejected"]), (FRAMES, 0))
+                self.assertEqual(set(ids), {f"{0x1A0 + i:X}" for i in range(10)})
+                self.assertAlmostEqual(max(times), 0.399, delta=0.0011)
+
+    def test_warnings(self):
+        time, ident, data = self.PLAIN
+        for header, column, words, filled, count in (
+                ("side", lambda i: "ab"[i % 2], "bus=NAME", "bus=side", 2),
+                ("kind", lambda i: "ab"[i % 20 == 3], "bus=NAME", "bus=kind", 2)):
+            log = self.put(f"time,id,data,{header}", time, ident, data, column)
+            said, _ = self.warning(log)
+            option = re.search(f"--column {words}", said)[0].replace(words, filled)
+            result = self.read(log, *shlex.split(option))[0]
+            self.assertEqual((result["captures"], result["warnings"]), (count, []))
+        log = self.put("time,id,d0,d1", time, ident, lambda i: str(i % 99), lambda i: "1")
+        said, _ = self.warning(log)
+        for unit, option in (("hex", r"--column data=FIRST..LAST:hex"), ("dec", "or :dec")):
+            self.assertIn(option, said)
+            given = f"--column data=d0..d1:{unit}"
+            self.assertEqual(self.warning(log, *given.split())[0], "")
+
+
 class Tshark(Columns):
     """What the refusal of a pcap prints: data frames of 11 and 29 bits, of no and of 12 bytes,
     remote frames and an error frame."""

@@ -3,6 +3,7 @@ say: read as they are meant, refused, or named in a warning.
 
 Runs the command named by LEAT (default: build/leat).
 """
+import decimal
 import gzip
 import json
 import os
@@ -155,7 +156,17 @@ class Meaning(folder.Folder):
                            (["1.2s", "0.1 s"], "and use --column rtt=NAME:s"),
                            (["12ns"], "write them as numbers of us"),
                            (["1.2s", "850us", "192.5ms"], "differ from row to row; write all")):
-            self.assertIn(said, self.ingest(table(*rtts), status=1))
+            told = self.ingest(table(*rtts), status=1)
+            self.assertIn(said, told)
+            option = re.search("--column (rtt=NAME:[a-z]+)", told)
+            if "remove it" not in told:  # write them as numbers of ...
+                rtts = ["0.0012"] if option else ["1200", "0.85", "192.5"]
+            elif option:
+                rtts = [rtt.rstrip("\u00b5usec ") for rtt in rtts]
+            else:
+                rtts = [rtt.rstrip("msec. ") for rtt in rtts]
+            options = option[0].replace("NAME", "rtt").split() if option else []
+            self.assertEqual(self.ingest(table(*rtts), options=options)["rejected"], 0)
         self.assertIn("an rtt must be a number, or empty", self.ingest(table("5 kB"), status=1))
 
     def test_infinite_rtts(self):
@@ -262,7 +273,36 @@ class Meaning(folder.Folder):
         self.ingest(path, options=["--column", "event_time=ts:ms:s"])
         self.assertEqual(self.rows()[0][0], "2020-09-13T12:26:40.000000Z")
 
+    def followed(self, times, said):
+        """The files that a warning says to make, with the day that it names, if it does."""
+        dates = re.findall(r" from (\S+) on \((.*?)\)(?:, or|$)", said)
+        if re.search("name their unit|check the clock|--column", said):
+            return  # what the reader knows; an option
+        for day, advice in dates or [(None, said.partition("); ")[2])]:
+            fixed = [self.corrected(time, advice) for time in times]
+            number = len(os.listdir(self.top))
+            yield self.write(f"fixed-{number}.csv", self.csv(fixed)), day, len(fixed)
+
+    def corrected(self, time, advice):
+        digits = re.search("YYYYMMDD(hhmm)?(ss)?; write", advice)
+        if digits:
+            text = f"{str(time):0<14}"
+            return f"{text[:4]}-{text[4:6]}-{text[6:8]}T{text[8:10]}:{text[10:12]}:{text[12:]}Z"
+        if "add the time of the start" in advice:
+            return int(time) + T0
+        number = decimal.Decimal(time)
+        steps = re.findall(r"(add|subtract|multiply(?: them)? by|divide by) ([\d.]*\d)", advice)
+        self.assertTrue(steps, advice)
+        for step, text in steps:
+            other = decimal.Decimal(text)
+            number = {"a": number + other, "s": number - other, "m": number * other,
+                      "d": number / other}[step[0]]
+        self.assertEqual("for us" in advice, number > 10 ** 15)
+        whole = number == number.to_integral_value()
+        return f"{number:.0f}" if whole or "for us" in advice else f"{number:f}"
+
     def test_implausible_times(self):
+        fixed = []
         for times, words in (
                 (["45244.9259", "45244.9266"],
                  r"before 1971 .*Excel serial days from 2023-11-14 on "
@@ -290,6 +330,14 @@ class Meaning(folder.Folder):
             warnings = self.ingest(self.write("a.csv", self.csv(times)))["warnings"]
             self.assertEqual(len(warnings), 1, warnings)
             self.assertRegex(warnings[0], 'a.csv": all times are .*' + words)
+            fixed += self.followed(times, warnings[0])
+        # what they say to do makes times that are not warned of
+        self.assertGreater(len(fixed), 14)
+        result = self.ingest(*(path for path, _, _ in fixed))
+        self.assertEqual((result["measurements"], result["warnings"]),
+                         (sum(count for _, _, count in fixed), []))
+        days = [row[0][:10] for row in self.rows()]
+        self.assertEqual([day for _, day, _ in fixed if day and day not in days], [])
         # one time that is plausible, and each file alone
         self.assertEqual(self.ingest(self.write("b.csv", self.csv([1, 2, T0])))["warnings"], [])
         self.write("a.csv", self.csv([1, 2]))
