@@ -55,9 +55,9 @@ static const char card_code[] =
 
 static leat_code put_scores(const leat_exporting *of, leat_buf *text, leat_error *err) {
     char score[LEAT_REPR_BYTES], halves[LEAT_REPR_BYTES];
-    if (isnan(of->checkpoint->score) || isnan(of->run->halves)) return LEAT_OK;
+    if (isnan(of->checkpoint->score) || isnan(of->run->reference.value)) return LEAT_OK;
     leat_double_repr(of->checkpoint->score, score);
-    leat_double_repr(of->run->halves, halves);
+    leat_double_repr(of->run->reference.value, halves);
     return leat_buf_printf(text, err,
                            "| score (distance from the images) | %s |\n"
                            "| the same between halves of the images | %s |\n",
