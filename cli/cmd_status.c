@@ -217,7 +217,7 @@ static const leat_fact facts[] = {
     {"idle", LEAT_FACT_FLAG, .get = idle, .words = "no machine works on it now"},
     {"seconds_left", LEAT_FACT_REAL, .get = seconds_left, .unit = LEAT_FACT_SECONDS},
     {"units_here", LEAT_FACT_INT, .get = units_here},
-    {"each", LEAT_FACT_CHARS, offsetof(view, each)},
+    {"each", LEAT_FACT_CHARS, .place = offsetof(view, each)},
     {"holder", LEAT_FACT_TEXT, .get = holder},
     {0},
 };
