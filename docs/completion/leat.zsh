@@ -290,7 +290,7 @@ _leat() {
       '--micro-batch[images that are normalised together; multiples of 16 are fastest]:micro-batch:' \
       '--codec-up[how gradients are rounded before they are added, as in distributed training]:codec-up:(f32 bf16 int8)' \
       '--codec-down[how weights are rounded before units are computed from them, as in distributed training]:codec-down:(f32 bf16)' \
-      '--seed[seed of the initial weights, the order of images, and the latent vectors]:seed:' \
+      '--seed[seed of the initial weights, the order of the data, and what the model draws]:seed:' \
       '--checkpoint-every[steps between checkpoints; 0: only by time; the last step is always saved]:checkpoint-every:' \
       '--checkpoint-minutes[maximum minutes between checkpoints; 0: only by steps]:checkpoint-minutes:' \
       '--keep[number of recent checkpoints to keep; the one with the best score is kept as well]:keep:' \
@@ -358,7 +358,7 @@ _leat() {
       '--micro-batch[images that are normalised together; multiples of 16 are fastest]:micro-batch:' \
       '--codec-up[how gradients are rounded before they are added, as in distributed training]:codec-up:(f32 bf16 int8)' \
       '--codec-down[how weights are rounded before units are computed from them, as in distributed training]:codec-down:(f32 bf16)' \
-      '--seed[seed of the initial weights, the order of images, and the latent vectors]:seed:' \
+      '--seed[seed of the initial weights, the order of the data, and what the model draws]:seed:' \
       '--checkpoint-every[steps between checkpoints; 0: only by time; the last step is always saved]:checkpoint-every:' \
       '--checkpoint-minutes[maximum minutes between checkpoints; 0: only by steps]:checkpoint-minutes:' \
       '--keep[number of recent checkpoints to keep; the one with the best score is kept as well]:keep:' \

@@ -63,7 +63,7 @@ const leat_setting leat_train_rows[] = {
     {.name = "seed",
      .kind = LEAT_SETTING_SEED,
      AT(seed),
-     .help = "seed of the initial weights, the order of images, and the latent vectors"},
+     .help = "seed of the initial weights, the order of the data, and what the model draws"},
     {.name = "checkpoint-every",
      .kind = LEAT_SETTING_INT,
      AT(checkpoint_every),
