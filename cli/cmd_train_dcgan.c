@@ -4,7 +4,8 @@
 
 static int run_train_dcgan(leat_cli *cli) { return leat_train_command(cli, "dcgan"); }
 
-static const leat_cli_option options[] = {LEAT_TRAIN_OPTIONS(leat_dcgan_settings_table), {0}};
+static const leat_cli_option options[] = {
+    LEAT_TRAIN_OPTIONS(leat_dcgan_settings_table, leat_train_image_words), {0}};
 
 static const leat_cli_example examples[] = {
     {"leat train dcgan faces -o run --epochs 20", "train, and look at run/report.html meanwhile"},

@@ -83,6 +83,13 @@ void leat_cli_list(const leat_cli_command *command, leat_cli_rows *out) {
     if (command->shows_progress) add_row(out, &quiet_option, NULL, &quiet_option.own);
 }
 
+const char *leat_cli_help_of(const leat_cli_row *row) {
+    const leat_setting *words = row->option->words;
+    for (; words != NULL && words->name != NULL; words++)
+        if (strcmp(words->name, row->setting->name) == 0) return words->help;
+    return row->setting->help;
+}
+
 void leat_cli_help_words(const leat_cli_row *row, char text[LEAT_CLI_HELP_BYTES]) {
     char range[2 * LEAT_SETTING_BYTES], value[LEAT_SETTING_BYTES];
     const leat_setting *setting = row->setting;
@@ -92,7 +99,7 @@ void leat_cli_help_words(const leat_cli_row *row, char text[LEAT_CLI_HELP_BYTES]
                                     : leat_setting_default(row->table, setting, value);
     leat_setting_range(setting, range, sizeof range);
     bool has_range = range[0] != 0, has_preset = preset != NULL && !row->option->required;
-    int used = snprintf(text, LEAT_CLI_HELP_BYTES, "%s", setting->help);
+    int used = snprintf(text, LEAT_CLI_HELP_BYTES, "%s", leat_cli_help_of(row));
     if (used >= LEAT_CLI_HELP_BYTES || (!has_range && !has_preset)) return;
     snprintf(text + used, LEAT_CLI_HELP_BYTES - (size_t)used, " (%s%s%s%s)", range,
              has_range && has_preset ? "; " : "", has_preset ? "default: " : "",

@@ -50,8 +50,10 @@ typedef struct leat_cli_option {
     bool required;        /* omitting it is wrong usage */
     bool may_have_second; /* INT: an integer that follows is its second value */
     leat_cli_data of;     /* wrong usage with any other data */
-    const char *heading;  /* of a group of their own in help, below the others; NULL: none */
-    const char *model;    /* whose they are: those of another may have the same names; NULL: none */
+    const leat_setting
+        *words;          /* help for rows of the table instead of theirs, by name; NULL: none */
+    const char *heading; /* of a group of their own in help, below the others; NULL: none */
+    const char *model;   /* whose they are: those of another may have the same names; NULL: none */
     const struct leat_cli_option *more; /* the list, whose rows have no `more` */
 } leat_cli_option;
 

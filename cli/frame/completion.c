@@ -199,7 +199,7 @@ static void zsh_option(leat_cli *cli, const leat_cli_row *row, const char *dashe
     const values kind = values_of(row);
     leat_out(cli, " \\\n      '%s%.*s%s[", dashes, name_size, name,
              row->option->bare != NULL ? "=-" : "");
-    write_quoted(cli, row->setting->help, "'\\''", "[]\\");
+    write_quoted(cli, leat_cli_help_of(row), "'\\''", "[]\\");
     leat_out(cli, "]");
     if (kind != NOTHING)
         leat_out(cli, "%s%s:", row->option->bare != NULL ? "::" : ":", row->setting->name);
@@ -288,7 +288,7 @@ static void fish_option(leat_cli *cli, const leat_cli_command *command, const le
         leat_out(cli, kind == NUMBER ? " -x" : " -r");
     }
     leat_out(cli, " -d '");
-    write_quoted(cli, row->setting->help, "\\'", "\\");
+    write_quoted(cli, leat_cli_help_of(row), "\\'", "\\");
     leat_out(cli, "'\n");
 }
 

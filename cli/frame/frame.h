@@ -80,6 +80,7 @@ void leat_cli_man(leat_cli *cli, const leat_cli_command *command);
 bool leat_cli_completion(leat_cli *cli, const char *shell);
 /* The help of an option with its range and default. */
 #define LEAT_CLI_HELP_BYTES 800
+const char *leat_cli_help_of(const leat_cli_row *row);
 void leat_cli_help_words(const leat_cli_row *row, char text[LEAT_CLI_HELP_BYTES]);
 /* The heading of the options for a kind of data, "Options for CAN caches"; NULL: no options
  * (kinds.c). */

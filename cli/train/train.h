@@ -8,6 +8,9 @@
 /* Writes RUN/report.html: curves, samples, settings; also while the run is trained. */
 LEAT_MUST_CHECK leat_code leat_train_report(const char *run, leat_error *err);
 
+/* For .words of an option with leat_train_options_table. */
+extern const leat_setting leat_train_image_words[];
+
 /* What a run warns of: true if number `kind` arose, with its sentence; and a member "warnings". */
 bool leat_train_warned(const leat_train_warning *warnings, int kind, char text[LEAT_WARNING_BYTES]);
 void leat_train_json_warnings(leat_json *json, const leat_train_warning *warnings);
@@ -70,9 +73,9 @@ int leat_train_wanted_read(leat_train_wanted *wanted, leat_cli *cli, const char 
 void leat_train_wanted_free(leat_train_wanted *wanted);
 
 /* The command `leat train MODEL` of a model (command.c), whose options are those of every run and
- * those of its table; returns the exit status. */
+ * those of its table; returns the exit status. `own_words`: as leat_train_image_words, or NULL. */
 int leat_train_command(leat_cli *cli, const char *model);
-#define LEAT_TRAIN_OPTIONS(own_table)                                                              \
+#define LEAT_TRAIN_OPTIONS(own_table, own_words)                                                   \
     {.own.name = "output",                                                                         \
      .own.kind = LEAT_SETTING_OUTPUT,                                                              \
      .own.value = "RUN",                                                                           \
@@ -83,7 +86,7 @@ int leat_train_command(leat_cli *cli, const char *model);
          .own.value = "FILE",                                                                      \
          .own.help = "read settings from a YAML file, such as RUN/config.yaml; command-line "      \
                      "options take precedence"},                                                   \
-        {.table = leat_train_options_table},                                                       \
+        {.table = leat_train_options_table, .words = (own_words)},                                 \
         {.table = (own_table), .heading = "Options of the model"},                                 \
         {.own.name = "resume",                                                                     \
          .own.kind = LEAT_SETTING_FLAG,                                                            \

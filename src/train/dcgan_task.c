@@ -1,5 +1,5 @@
 /* The DCGAN, trained on images: samples are made and compared with the data. */
-#include "train/task.h"
+#include "train/tasks.h"
 
 #include <stdio.h>
 

@@ -37,8 +37,8 @@ typedef struct leat_place {
 typedef struct leat_feed leat_feed;
 
 typedef struct leat_feed_class {
-    const char *one, *many; /* samples in words: "image", "images" */
-    int32_t sample_size;    /* the side of an image; 0: samples have none */
+    const char *one, *many; /* samples in words: "graph", "graphs" */
+    int32_t sample_size;    /* what leat_run_facts says of it; 0: nothing */
     const char *batch;      /* kind of its micro-batches (nn/batch.h) */
     /* Set the members of *feed, all 0 but the class, that leat_feed says. LEAT_ERR_INPUT: `path`
      * holds data of another kind, which the message names. */

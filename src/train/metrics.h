@@ -3,13 +3,13 @@
  * in a step. Lines of steps after the checkpoint that a run resumes from are removed: the steps are
  * taken again.
  *
- *     {"step":0,"score":1.3,"deviation":0.2,"spread":0.1,"spread_data":0.4}  before the first step
- *     {"step":1,"loss_d_images":0.7,"loss_d_fakes":0.7,"loss_g":0.7,"norm_d":1.0,"norm_g":0.1,
- *      "rate":0.0002,"seconds":0.8}      and "state" and those of step 0 where they are known
- *     {"epoch":0,"step":6,"images":384,"seconds":4.9,"memory_peak_bytes":240000000}
+ *     {"step":0,"auc":0.5}               before the first step
+ *     {"step":1,"error":0.7,"norm":1.0,"rate":0.0002,"seconds":0.8}
+ *                                        and "state" and those of step 0 where they are known
+ *     {"epoch":0,"step":6,"graphs":384,"seconds":4.9,"memory_peak_bytes":240000000}
  *
  * The names between "step" and "rate" are the model's, leat_train_step.names, and those after
- * "state" are of what is measured, leat_train_step.measures.
+ * "state" are of what is measured, leat_train_step.measures; samples are in the words of the feed.
  */
 #ifndef LEAT_TRAIN_METRICS_H
 #define LEAT_TRAIN_METRICS_H

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* "dcgan, gat" */
+/* "vgae, gat" */
 static void list_names(char *out, size_t size) {
     size_t used = 0;
     out[0] = 0;

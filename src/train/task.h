@@ -71,8 +71,6 @@ struct leat_task {
     const leat_export_class *exports; /* NULL: its runs are neither exported nor imported */
 };
 
-extern const leat_task leat_dcgan_task;
-
 /* All of them; the last one is NULL. */
 extern const leat_task *const leat_tasks[];
 

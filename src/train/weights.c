@@ -239,7 +239,7 @@ leat_code leat_weights_load(const char *path, const char sha256[65], const leat_
 
 /* ---- Third-party files ---------------------------------------------------------------------- */
 
-/* A value that is not finite would be found in a loss, or, of running statistics, never. */
+/* A value that is not finite would be found in a step, or, of running statistics, never. */
 static leat_code check_values(leat_file *file, const char *name, const leat_weight_row *of,
                               leat_error *err) {
     const bool variance = strstr(name, "running_var") != NULL;

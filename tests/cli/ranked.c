@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "train/tasks.h"
 #include "train/tenant.h"
 #include "train/train.h"
 

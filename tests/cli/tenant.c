@@ -6,6 +6,7 @@
 
 #include "frame/frame.h"
 #include "leat/nn.h"
+#include "train/tasks.h"
 #include "train/train.h"
 
 /* Instead of the list in src/train/tasks.c. */
@@ -13,7 +14,7 @@ const leat_task *const leat_tasks[] = {&leat_dcgan_task, &tenant_task, NULL};
 
 static int run_train_linear(leat_cli *cli) { return leat_train_command(cli, "linear"); }
 
-static const leat_cli_option options[] = {LEAT_TRAIN_OPTIONS(tenant_settings_table), {0}};
+static const leat_cli_option options[] = {LEAT_TRAIN_OPTIONS(tenant_settings_table, NULL), {0}};
 
 static const leat_cli_example examples[] = {
     {"leat train linear rows.txt -o run --steps 20", "train"},

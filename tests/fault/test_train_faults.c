@@ -21,7 +21,7 @@
 #include "sweep.h"
 #include "train/folder.h"
 #include "train/sampling.h"
-#include "train/task.h"
+#include "train/tasks.h"
 #include "train/trainer.h"
 #include "trees.h"
 

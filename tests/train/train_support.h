@@ -4,7 +4,7 @@
 #define TESTS_TRAIN_SUPPORT_H
 
 #include "check.h"
-#include "train/task.h"
+#include "train/tasks.h"
 #include "train/trainer.h"
 
 /* Width 1, latent size 3, 2 units of 4 images, micro-batches of 2, one thread, 4 steps, no samples.
