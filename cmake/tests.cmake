@@ -250,15 +250,6 @@ if(TARGET leat)
   endforeach()
 endif()
 
-# The command with models of which a higher or a lower number is better (tests/cli/ranked.c).
-if(TARGET leat)
-  add_executable(leat_ranked $<TARGET_OBJECTS:leat> tests/cli/ranked.c tests/train/tenant.c)
-  target_include_directories(leat_ranked PRIVATE include src cli tests)
-  set_target_properties(leat_ranked PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/tests")
-  target_link_libraries(leat_ranked PRIVATE leat_flags ${LEAT_ROOM_TARGETS} PkgConfig::CMOCKA)
-  list(APPEND LEAT_TOOLS_cli leat_ranked)
-endif()
-
 # The command with a second model, which no file of src or cli knows (tests/cli/tenant.c).
 if(TARGET leat)
   add_executable(leat_tenant
@@ -267,6 +258,7 @@ if(TARGET leat)
   target_include_directories(leat_tenant PRIVATE include src cli tests)
   set_target_properties(leat_tenant PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/tests")
   target_link_libraries(leat_tenant PRIVATE leat_flags ${LEAT_ROOM_TARGETS})
+  list(APPEND LEAT_TOOLS_cli leat_tenant)
   list(APPEND LEAT_TOOLS_crowd leat_tenant)
 endif()
 

@@ -1,5 +1,5 @@
 """What is shown of a run whose best checkpoint is the one with the highest number, the lowest, or
-none (tests/cli/ranked.c): by leat inspect, and on the run's page."""
+none (tests/cli/tenant.c): by leat inspect, and on the run's page."""
 import os
 import re
 import subprocess
@@ -14,16 +14,22 @@ CASES = {  # model: line of the best checkpoint, the words of the page
     "lower": (r"  step 3 .*  fit 0\.25, the lowest\n", "0.25 (lowest)", "lower is better:"),
     "neither": (None, None, None),
 }
+TRAINED = ("--steps", "9", "--micro-batch", "3", "--checkpoint-every", "1", "--sample-every", "1",
+           "--keep", "1", "--threads", "1")
 
 
 class Ranked(unittest.TestCase):
     def test_best_is_the_highest_or_the_lowest(self):
-        program = os.path.join(BUILD, "tests", "leat_ranked")
+        program = os.path.join(BUILD, "tests", "leat_tenant")
         with tempfile.TemporaryDirectory() as folder:
+            with open(os.path.join(folder, "rows.txt"), "w", encoding="utf-8") as file:
+                file.writelines(f"{i % 5} {i % 7} {i % 3} {i % 5 - i % 7}\n" for i in range(23))
             for model, (line, cell, words) in CASES.items():
                 with self.subTest(model):
-                    done = subprocess.run([program, "inspect", model], cwd=folder, timeout=LIMIT,
-                                          capture_output=True, check=True, text=True)
+                    for command in (["train", model, "rows.txt", "-o", model, *TRAINED],
+                                    ["inspect", model]):
+                        done = subprocess.run([program, *command], cwd=folder, timeout=LIMIT,
+                                              capture_output=True, check=True, text=True)
                     with open(os.path.join(folder, model, "report.html"), encoding="utf-8") as file:
                         page = file.read()
                     figure = pages.figures(page)["Fit"]
