@@ -2,7 +2,7 @@
  * A model as those who train it see it: a class of functions on plain arrays. Nothing else in leat
  * knows how a model computes, and a model knows neither files nor where its batches come from.
  *
- * A step of a model has one or more passes. The units of a pass are computed from the same weights;
+ * A step of a model has one pass or two. The units of a pass are computed from the same weights;
  * their numbers are added in the order of the units, and then the weights step. A unit consists of
  * micro-batches; its gradient is the sum of weight x gradient over them, so that the sum over all
  * units, divided by their weight, is the mean gradient, however it was cut.
@@ -73,18 +73,20 @@ typedef struct leat_model_step {
     float *parameters, *first, *second; /* [parameters]: weights, and the optimizer's two means */
 } leat_model_step;
 
+/* All functions are needed. They may be called in any mode for floating point, which those that
+ * compute set (nn/ops/float_mode.h; leat_engine_enter does). */
 typedef struct leat_model_class {
     const char *name;     /* "dcgan" */
     const char *identity; /* "leat dcgan 1": another number for what computes other bits */
     const char *batch;    /* kind of its micro-batches (batch.h) */
     /* The names of what a step has computed: the sums of a unit, as means over the weight, then the
-     * norms of mean gradients. */
+     * norms of mean gradients, whose labels say of what ("the gradient of D is not finite"). */
     const leat_value *values;
     int sums, norms;
     /* The kernels that it computes with: names of suites (nn/ops/suites.h); NULL ends the list. */
     const char *const *suites;
 
-    int (*passes)(const void *settings);
+    int (*passes)(const void *settings); /* 1 or 2 */
     /* The option with which a step has one pass; NULL: it always has. */
     const char *one_pass;
     /* Sizes without memory; errors as create. */
@@ -103,7 +105,8 @@ typedef struct leat_model_class {
      * in the order of the micro-batches. */
     leat_code (*unit)(void *self, int pass, const leat_unit_batches *batches,
                       const float *parameters, leat_unit_numbers *out, leat_error *err);
-    /* Adds the statistics of a unit to the running ones, micro-batch by micro-batch. */
+    /* Adds the statistics of a unit to the running ones, micro-batch by micro-batch; nothing if the
+     * model has none. */
     void (*fold)(const void *self, int pass, int64_t micro_batches, const float *statistics,
                  float *running);
     /* Sets the norms that this pass has gradients for, of gradient / weight. */

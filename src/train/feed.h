@@ -46,6 +46,7 @@ typedef struct leat_feed_class {
     /* The same of samples from elsewhere, which must outlive it; NULL, or no `numbers`: there is no
      * such feed. */
     leat_code (*open_samples)(leat_feed *feed, const leat_samples *samples, leat_error *err);
+    /* Whenever there is a feed->self, also one that an open which failed has left. */
     void (*close)(void *self);
     /* Fixes what the options say, once, and sets the members that leat_feed says. LEAT_ERR_OPTION,
      * LEAT_ERR_INPUT: they do not fit together, or the data. */
@@ -83,7 +84,8 @@ struct leat_feed {
     int64_t count;               /* samples; an epoch uses each once */
     const char *fingerprint;     /* 64 hexadecimal digits */
     const leat_samples *samples; /* NULL: it has none of one size */
-    /* Since leat_feed_plan: steps that a run can have, and the most of any step or unit. */
+    /* Since leat_feed_plan: steps that a run can have, and the most of any step or unit
+     * (samples_most only with `numbers`). */
     int64_t steps_most, units_most, batches_most, samples_most, batch_bytes;
     /* Samples of every unit, and then every step has units_most; 0: units or steps differ. */
     int64_t unit_samples;

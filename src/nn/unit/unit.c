@@ -143,6 +143,9 @@ void leat_unit_add(int64_t count, const float *gradient, float *sum) {
 
 double leat_unit_length(int64_t count, const float *gradient) {
     double sum = 0;
+    const uint64_t mode = leat_float_mode_begin();
     for (int64_t i = 0; i < count; i++) sum += (double)gradient[i] * gradient[i];
-    return sqrt(sum);
+    const double length = sqrt(sum);
+    leat_float_mode_end(mode);
+    return length;
 }
