@@ -85,8 +85,7 @@ static void put_ledger(leat_cli *cli, const leat_run_ledger *of) {
 
 static void put_data(leat_cli *cli, const leat_run_facts *facts) {
     char words[LEAT_WORDS_BYTES];
-    leat_out(cli, "  data         %s",
-             leat_things(words, facts->samples, facts->one));
+    leat_out(cli, "  data         %s", leat_things(words, facts->samples, facts->one));
     if (facts->sample_size > 0)
         leat_out(cli, " of %d x %d", (int)facts->sample_size, (int)facts->sample_size);
     leat_out(cli, ", fingerprint %.16s\n", facts->data);

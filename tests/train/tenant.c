@@ -482,8 +482,8 @@ static const leat_measure_class fits_class = {
 
 #define MEASURED(of)                                                                               \
     {                                                                                              \
-        .model = &of##_class, .feed = &rows_class, .settings = tenant_settings_table, .measures = (of),   \
-        .measure = &fits_class                                                                     \
+        .model = &of##_class, .feed = &rows_class, .settings = tenant_settings_table,              \
+        .measures = (of), .measure = &fits_class                                                   \
     }
 const leat_task tenant_higher_task = MEASURED(higher), tenant_lower_task = MEASURED(lower),
                 tenant_neither_task = MEASURED(neither);
