@@ -1,64 +1,21 @@
-"""The command with a second model that no file of src and cli knows (tests/cli/tenant.c). A run is
-trained, killed and continued, and computed by machines that are killed, to the same weights. Its
-units differ in size, and its steps in their number of units. Needs leat_tenant of LEAT_BUILD.
+"""A run of a second model (tenant_runs.py) is trained, killed and continued, and computed by
+machines that are killed, to the same weights; and what the command says of such a model.
 """
 import json
 import os
-import shutil
 import signal
-import tempfile
 import unittest
 
-from server import Server, require
+from server import require
 
-import command
+from tenant_runs import END, SMALL, STEPS, UNITS, TenantRuns, position, units_of
 import json_schema
 from command import leat
 
-command.LEAT = os.path.join(command.BUILD, "tests", "leat_tenant")
-from runs import Runs  # pylint: disable=wrong-import-position
-
 SCHEMAS = json_schema.Schemas()
-ROWS, STEPS, UNITS = 23, 8, 3
-SMALL = ["--units", UNITS, "--micro-batch", "3", "--codec-up", "bf16", "--codec-down", "bf16",
-         "--scale", "2", "--checkpoint-every", "2"]
 
 
-def units_of(step):
-    return UNITS - (step % 3 == 2)
-
-
-def position(step):
-    """Rows that steps before this one use: units of 5, 6, 7, 5, ... rows."""
-    return sum(5 + i % 3 for i in range(sum(map(units_of, range(step)))))
-
-
-class Tenant(Runs):
-    small = ["--model", "linear", *SMALL]
-
-    @classmethod
-    def setUpClass(cls):
-        cls.data = tempfile.mkdtemp(prefix="leat-tenant-")
-        cls.addClassCleanup(shutil.rmtree, cls.data)
-        cls.faces = f"{cls.data}/rows.txt"
-        with open(cls.faces, "w", encoding="ascii") as file:
-            for i in range(ROWS):
-                row = [i % 5 - 2, i % 7 / 4, i % 3]
-                file.write(f"{row[0]} {row[1]} {row[2]} {2 * row[0] - row[1] + row[2] / 2}\n")
-        cls.server = Server()
-        cls.addClassCleanup(cls.server.stop)
-
-    def train(self, run, *words, status=0, ends_at=None, threads=1):
-        env = os.environ if ends_at is None else {**os.environ, "TENANT_ENDS_AT": str(ends_at)}
-        done = leat("train", "linear", self.faces, "-o", f"{self.folder}-{run}", "--steps", STEPS,
-                    "--threads", threads, *SMALL, *words, "--json", status=status, env=env)
-        return json.loads(done.stdout) if status == 0 else done
-
-    def alone(self, steps):
-        self.assertEqual(steps, STEPS)
-        return self.train("alone", *(["--resume"] if os.path.exists(f"{self.folder}-alone") else
-                                     []))["state"]
-
+class Tenant(TenantRuns):
     def test_killed_and_resumed(self):
         whole = self.train("whole")
         with open(whole["checkpoint"], "rb") as file:
@@ -78,11 +35,11 @@ class Tenant(Runs):
         coordinator = self.coordinate(STEPS)
         coordinator.until(f"is open at step 0 of {STEPS}")
         self.assertIn("units    3 ready, 0 out, 0 done, of 3\n", self.status())
-        worker = self.work(env={**os.environ, "TENANT_ENDS_AT": str(position(5))})
+        worker = self.work(env={**os.environ, END: str(position(5))})
         worker.end(-signal.SIGKILL)
         self.assertIn('works on "', worker.said)
         self.assertIn(": units of rows, ", worker.said)
-        self.assertIn("units    1 ready, 1 out, 0 done, of 2\n", self.status())
+        self.assertRegex(self.status(), r"units    [01] ready, [12] out, 0 done, of 2\n")
         status = SCHEMAS.check_text("status", self.status("--json"))
         self.assertEqual((status["units"], status["unit_size"], status["step"]), (UNITS, 0, 5))
         self.assertEqual(list(status["values"]), ["loss", "norm"])
@@ -103,9 +60,6 @@ class Tenant(Runs):
         self.assertEqual(self.ask("select units || ' ' || unit_size || ' ' || "
                                   "total_images_processed from leat.training_state"),
                          f"{UNITS} 0 {position(STEPS)}")
-
-    def status(self, *words):
-        return leat("status", "--db", self.url(), *words, status=0).stdout
 
     def test_words(self):
         """What the command says of a model that it was not written for."""
