@@ -244,7 +244,19 @@ static leat_code exchange_bytes(const worker *self, int64_t part_bytes, int64_t 
     return LEAT_OK;
 }
 
+static leat_code check_model(const leat_store_run *run, leat_error *err) {
+    const leat_task *task = NULL;
+    leat_error why = {0};
+    const leat_code code = leat_task_find(run->model, &task, &why);
+    if (code == LEAT_OK) return LEAT_OK;
+    return leat_fail(err, code,
+                     "this machine cannot work on \"%.64s\": %.200s; install the leat that the run "
+                     "is coordinated with, version %.40s",
+                     run->name, why.message, run->leat_version);
+}
+
 static leat_code prepare(worker *self, const leat_store_run *run, leat_error *err) {
+    LEAT_TRY(check_model(run, err));
     LEAT_TRY(leat_settings_read(run->settings, run->model, &self->all, err));
     self->all.run.threads = self->options->threads;
     self->all.run.memory_bytes = self->options->memory_bytes;

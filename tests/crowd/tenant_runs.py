@@ -44,16 +44,14 @@ class TenantRuns(Runs):
         cls.server = Server()
         cls.addClassCleanup(cls.server.stop)
 
-    def train(self, run, *words, status=0, ends_at=None, threads=1):
+    def train(self, run, *words, steps=STEPS, status=0, ends_at=None, threads=1):
         env = os.environ if ends_at is None else {**os.environ, END: str(ends_at)}
-        done = leat("train", "linear", self.faces, "-o", f"{self.folder}-{run}", "--steps", STEPS,
+        done = leat("train", "linear", self.faces, "-o", f"{self.folder}-{run}", "--steps", steps,
                     "--threads", threads, *SMALL, *words, "--json", status=status, env=env)
         return json.loads(done.stdout) if status == 0 else done
 
     def alone(self, steps):
-        self.assertEqual(steps, STEPS)
-        return self.train("alone", *(["--resume"] if os.path.exists(f"{self.folder}-alone") else
-                                     []))["state"]
+        return self.train(f"alone{next(self.numbers)}", steps=steps)["state"]
 
     def status(self, *words):
         return leat("status", "--db", self.url(), *words, status=0).stdout

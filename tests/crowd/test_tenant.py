@@ -4,13 +4,14 @@ machines that are killed, to the same weights; and what the command says of such
 import json
 import os
 import signal
+import subprocess
 import unittest
 
 from server import require
 
 from tenant_runs import END, SMALL, STEPS, UNITS, TenantRuns, position, units_of
 import json_schema
-from command import leat
+from command import BUILD, LIMIT, leat
 
 SCHEMAS = json_schema.Schemas()
 
@@ -35,6 +36,12 @@ class Tenant(TenantRuns):
         coordinator = self.coordinate(STEPS)
         coordinator.until(f"is open at step 0 of {STEPS}")
         self.assertIn("units    3 ready, 0 out, 0 done, of 3\n", self.status())
+        done = subprocess.run([f"{BUILD}/leat", "work", self.url("ann"), "--key",
+                               f"{self.data}/other.key", "--on-battery", "work"],
+                              check=False, stderr=subprocess.PIPE, text=True, timeout=LIMIT)
+        self.assertIn(f'this machine cannot work on "{self.database}": there is no model "linear"; '
+                      "there is dcgan; install the leat that the run is coordinated with, version ",
+                      done.stderr)
         worker = self.work(env={**os.environ, END: str(position(5))})
         worker.end(-signal.SIGKILL)
         self.assertIn('works on "', worker.said)
@@ -60,6 +67,12 @@ class Tenant(TenantRuns):
         self.assertEqual(self.ask("select units || ' ' || unit_size || ' ' || "
                                   "total_images_processed from leat.training_state"),
                          f"{UNITS} 0 {position(STEPS)}")
+        # the next step, one of fewer units, comes with more steps
+        self.assertEqual(units_of(STEPS), UNITS - 1)
+        coordinator = self.coordinate(STEPS + 2, "--resume")
+        coordinator.until(f"is open at step {STEPS} of {STEPS + 2}")
+        self.work()
+        self.expect(coordinator, STEPS + 2)
 
     def test_words(self):
         """What the command says of a model that it was not written for."""
