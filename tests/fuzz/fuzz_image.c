@@ -48,7 +48,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     leat_image_header header;
     leat_image_reason reason = LEAT_IMAGE_GOOD;
     leat_error err = {0};
-    int orientation = leat_exif_orientation(data, (int64_t)size);
+    leat_orientation found = {0};
+    leat_orientation_xmp(&found, data, (int64_t)size);
+    if (leat_orientation_of(&found) < 1 || leat_orientation_of(&found) > 8) abort();
+    leat_orientation_exif(&found, data, (int64_t)size);
+    int orientation = leat_orientation_of(&found);
     if (orientation < 1 || orientation > 8) abort();
     leat_code code = leat_image_look(data, (int64_t)size, &header, &reason, &err);
     if (code != LEAT_OK && (code != LEAT_ERR_INPUT || reason == LEAT_IMAGE_GOOD)) abort();

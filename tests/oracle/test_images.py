@@ -13,7 +13,7 @@ import unittest
 
 try:
     import numpy as np
-    from PIL import Image, ImageOps
+    from PIL import Image, ImageOps, PngImagePlugin
     from safetensors.numpy import load_file
 except ImportError as reason:
     print(f"skipped: no Pillow ({reason}; scripts/python-env.sh)")
@@ -144,6 +144,28 @@ class Pillow(Folder):
             image.save(os.path.join(self.images, f"{i:03}.jpg"), "JPEG", **options)
         for size in (8, 64, 100):
             self.assertEqual(self.compare(size, exact=False), 150)
+
+    def test_xmp(self):
+        """Orientations that XMP has, as it is written; EXIF counts before it."""
+        image = picture(random.Random(6), "RGB", (40, 25))
+        forms = ('<x tiff:Orientation="{}"/>', "<tiff:Orientation>{}</tiff:Orientation>",
+                 'tiff:Orientation=tiff:Orientation="{}"', 'tiff:Orientation="1{}', "{}",
+                 'tiff:Orientation="')
+        for i in range(54):
+            text, exif = forms[i // 9].format(i % 9), Image.Exif()
+            if i % 5 == 0:
+                exif[0x0112 if i % 2 else 0x0131] = 3 if i % 2 else "leat"
+            options = {"exif": exif}
+            name = os.path.join(self.images, f"{i:02}.")
+            image.save(name + "webp", lossless=True, xmp=text.encode(), **options)
+            image.save(name + "jpg", xmp=text.encode(), **options)
+            info = PngImagePlugin.PngInfo()
+            info.add_itxt("XML:com.adobe.xmp", text, "en" * (i % 2), "XMP" * (i % 2))
+            image.save(name + "png", pnginfo=info, **options)
+        turned = {rgb_of(os.path.join(self.images, name)).size
+                  for name in os.listdir(self.images)}
+        self.assertEqual(len(turned), 2)
+        self.assertEqual(self.compare(16, exact=False), 162)
 
     def test_sixteen_bits(self):
         """The high byte, as Pillow does for colours. (Its conversion of grey instead cuts off

@@ -1,7 +1,8 @@
 /*
  * The orientation of a picture: one number of the first directory of its EXIF data. Only that
  * number is read, and every offset is checked, because EXIF data in the wild is often damaged: then
- * the picture is taken as it is stored, as all viewers do.
+ * the picture is taken as it is stored, as all viewers do. Programs that write XMP alone have the
+ * number there; it is found as Pillow finds it, by its name.
  */
 #include <string.h>
 
@@ -40,7 +41,30 @@ uint32_t leat_tiff_number(const uint8_t *tiff, int64_t size_bytes, int tag) {
     return 0;
 }
 
-int leat_exif_orientation(const uint8_t *tiff, int64_t size_bytes) {
-    uint32_t value = leat_tiff_number(tiff, size_bytes, TAG_ORIENTATION);
-    return value >= 1 && value <= 8 ? (int)value : 1;
+void leat_orientation_exif(leat_orientation *found, const uint8_t *tiff, int64_t size_bytes) {
+    if (found->has_exif) return;
+    found->has_exif = true;
+    found->exif = leat_tiff_number(tiff, size_bytes, TAG_ORIENTATION);
+}
+
+void leat_orientation_xmp(leat_orientation *found, const uint8_t *text, int64_t size_bytes) {
+    static const char name[] = "tiff:Orientation";
+    const uint8_t *end = text + size_bytes, *at = text;
+    while (found->xmp == 0 && end - at > 0) {
+        at = memmem(at, (size_t)(end - at), name, sizeof name - 1);
+        if (at == NULL) return;
+        at += sizeof name - 1;
+        const int skipped = end - at > 2 && memcmp(at, "=\"", 2) == 0 ? 2
+                            : end - at > 1 && *at == '>'              ? 1
+                                                                      : 0;
+        if (skipped > 0 && at[skipped] >= '0' && at[skipped] <= '9') {
+            const int value = at[skipped] - '0';
+            found->xmp = value >= 1 && value <= 8 ? value : 1;
+        }
+    }
+}
+
+int leat_orientation_of(const leat_orientation *found) {
+    if (found->exif != 0) return found->exif <= 8 ? (int)found->exif : 1;
+    return found->xmp != 0 ? found->xmp : 1;
 }

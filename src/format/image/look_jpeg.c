@@ -32,7 +32,7 @@ typedef struct jpeg_frame {
     int marker; /* 0: none yet */
     int components;
     int64_t blocks_bytes; /* of all its coefficients */
-    bool has_exif;
+    leat_orientation orientation;
     int scans, markers; /* so far; restarts are not counted */
 } jpeg_frame;
 
@@ -134,12 +134,13 @@ static leat_code count_rest(jpeg_frame *frame, const uint8_t *bytes, int64_t siz
 
 static void read_segment(int marker, const uint8_t *segment, int64_t segment_bytes,
                          leat_image_header *header, jpeg_frame *frame) {
-    /* the first block wins */
-    if (marker == MARKER_APP1 && !frame->has_exif && segment_bytes >= 6 &&
-        memcmp(segment, "Exif\0\0", 6) == 0) {
-        frame->has_exif = true;
-        header->orientation = leat_exif_orientation(segment + 6, segment_bytes - 6);
-    }
+    static const char xmp[] = "http://ns.adobe.com/xap/1.0/"; /* and its NUL */
+    const int64_t xmp_bytes = sizeof xmp;
+    if (marker == MARKER_APP1 && segment_bytes >= 6 && memcmp(segment, "Exif\0\0", 6) == 0)
+        leat_orientation_exif(&frame->orientation, segment + 6, segment_bytes - 6);
+    if (marker == MARKER_APP1 && segment_bytes > xmp_bytes && memcmp(segment, xmp, sizeof xmp) == 0)
+        leat_orientation_xmp(&frame->orientation, segment + xmp_bytes, segment_bytes - xmp_bytes);
+    header->orientation = leat_orientation_of(&frame->orientation);
     /* the Multi-Picture Format of CIPA DC-007: the number of pictures in the file */
     if (marker == MARKER_APP2 && segment_bytes >= 4 && memcmp(segment, "MPF\0", 4) == 0 &&
         leat_tiff_number(segment + 4, segment_bytes - 4, TAG_PICTURES) > 1)

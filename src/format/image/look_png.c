@@ -22,7 +22,8 @@ typedef struct png_chunks {
     leat_image_reason *reason;
     int64_t others;       /* chunks that hold no pixels */
     int64_t pixels_bytes; /* of all IDAT, deflated, as far as they are there */
-    bool has_exif, ended;
+    leat_orientation orientation;
+    bool ended;
 } png_chunks;
 
 /* A chunk whose data may be cut off by the end of the bytes: have_bytes of size_bytes are there. */
@@ -70,6 +71,14 @@ static leat_code check_text(const png_chunks *chunks, const png_chunk *chunk, le
                              (const char *)chunk->type, LEAT_IMAGE_TEXT_CHUNK_MAX);
 }
 
+/* A text of this keyword, which has to be stored without compression. */
+static void read_xmp(png_chunks *chunks, const png_chunk *chunk) {
+    static const char keyword[] = "XML:com.adobe.xmp\0"; /* and the NUL that says so */
+    const int64_t size = sizeof keyword;
+    if (chunk->size_bytes > size && memcmp(chunk->data, keyword, sizeof keyword) == 0)
+        leat_orientation_xmp(&chunks->orientation, chunk->data + size, chunk->size_bytes - size);
+}
+
 /* ---- chunks --------------------------------------------------------------------------------- */
 
 static leat_code read_chunk(png_chunks *chunks, const png_chunk *chunk, leat_error *err) {
@@ -85,10 +94,10 @@ static leat_code read_chunk(png_chunks *chunks, const png_chunk *chunk, leat_err
     if (is(chunk, "tRNS")) header->channels = 4;
     if (is(chunk, "acTL") && chunk->have_bytes >= 4 && leat_big_endian(chunk->data, 4) > 1)
         header->remarks |= 1U << LEAT_IMAGE_SEVERAL;
-    if (is(chunk, "eXIf") && whole && !chunks->has_exif) {
-        chunks->has_exif = true;
-        header->orientation = leat_exif_orientation(chunk->data, chunk->size_bytes);
-    }
+    if (is(chunk, "eXIf") && whole)
+        leat_orientation_exif(&chunks->orientation, chunk->data, chunk->size_bytes);
+    if (is(chunk, "iTXt") && whole) read_xmp(chunks, chunk);
+    header->orientation = leat_orientation_of(&chunks->orientation);
     chunks->ended = is(chunk, "IEND");
     return LEAT_OK;
 }

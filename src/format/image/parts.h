@@ -33,9 +33,18 @@ const char *leat_image_kind(const uint8_t *bytes, int64_t size_bytes);
 
 /* The number of a tag in the first directory of a block of TIFF; 0: it has none, or is damaged. */
 uint32_t leat_tiff_number(const uint8_t *tiff, int64_t size_bytes, int tag);
-/* The orientation in a block of TIFF, as an EXIF segment holds it after "Exif\0\0": 1..8, and 1 if
- * it has none or is damaged in any way. */
-int leat_exif_orientation(const uint8_t *tiff, int64_t size_bytes);
+/* What a file says of its orientation; begins as {0}. */
+typedef struct leat_orientation {
+    bool has_exif; /* later blocks do not count */
+    uint32_t exif; /* the number in it; 0: none, or it is damaged */
+    int xmp;       /* 1..8; 0: none */
+} leat_orientation;
+/* A block of TIFF, as an EXIF segment holds it after "Exif\0\0". */
+void leat_orientation_exif(leat_orientation *found, const uint8_t *tiff, int64_t size_bytes);
+/* A packet of XMP, which counts if EXIF data does not name an orientation. */
+void leat_orientation_xmp(leat_orientation *found, const uint8_t *text, int64_t size_bytes);
+/* 1..8; 1 if there is none. */
+int leat_orientation_of(const leat_orientation *found);
 
 /* One file being decoded. */
 typedef struct leat_image_job {

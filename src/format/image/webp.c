@@ -25,8 +25,8 @@ typedef struct webp_facts {
     int64_t canvas_width, canvas_height; /* of an extended file; 0: it is a simple one */
     int64_t width, height;               /* of the picture */
     int64_t lossless_bytes;              /* of what is coded without loss: pixels or alpha */
-    bool alpha, animated, has_exif;
-    int orientation;
+    bool alpha, animated;
+    leat_orientation orientation;
 } webp_facts;
 
 static int64_t number(const uint8_t *at, int count) {
@@ -36,11 +36,8 @@ static int64_t number(const uint8_t *at, int count) {
 }
 
 static void read_exif(webp_facts *facts, const uint8_t *data, int64_t size_bytes) {
-    if (facts->has_exif) return; /* the first block wins */
-    facts->has_exif = true;
-    const bool prefixed = size_bytes >= 6 && memcmp(data, "Exif\0\0", 6) == 0;
-    facts->orientation =
-        leat_exif_orientation(data + (prefixed ? 6 : 0), size_bytes - (prefixed ? 6 : 0));
+    const int skipped = size_bytes >= 6 && memcmp(data, "Exif\0\0", 6) == 0 ? 6 : 0;
+    leat_orientation_exif(&facts->orientation, data + skipped, size_bytes - skipped);
 }
 
 /* have_bytes of the chunk's size_bytes are there. */
@@ -66,6 +63,8 @@ static void read_chunk(webp_facts *facts, const uint8_t *type, const uint8_t *da
         facts->lossless_bytes += size_bytes;
     } else if (memcmp(type, "EXIF", 4) == 0 && have_bytes == size_bytes) {
         read_exif(facts, data, size_bytes);
+    } else if (memcmp(type, "XMP ", 4) == 0 && have_bytes == size_bytes) {
+        leat_orientation_xmp(&facts->orientation, data, size_bytes);
     }
 }
 
@@ -99,7 +98,7 @@ static leat_code check(const webp_facts *facts, leat_image_reason *reason, leat_
 
 leat_code leat_webp_look(const uint8_t *bytes, int64_t size_bytes, leat_image_header *header,
                          leat_image_reason *reason, leat_error *err) {
-    webp_facts facts = {.orientation = 1};
+    webp_facts facts = {0};
     const int64_t riff_bytes = number(bytes + 4, 4) + CHUNK_HEAD_BYTES;
     const int64_t end = riff_bytes < size_bytes ? riff_bytes : size_bytes;
     int64_t chunks = 0;
@@ -120,7 +119,7 @@ leat_code leat_webp_look(const uint8_t *bytes, int64_t size_bytes, leat_image_he
     header->format = LEAT_IMAGE_WEBP;
     header->width = (int32_t)facts.width;
     header->height = (int32_t)facts.height;
-    header->orientation = facts.orientation;
+    header->orientation = leat_orientation_of(&facts.orientation);
     header->channels = 4; /* as the library writes them */
     leat_image_turn_header(header, true, memory_of(&facts));
     return LEAT_OK;
