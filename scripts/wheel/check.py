@@ -1,0 +1,171 @@
+#!/usr/bin/env python3
+"""Checks a portable wheel: scripts/wheel/check.py WHEEL
+
+* its name, and what auditwheel says that it runs on, are the same;
+* RECORD lists every file with its hash, and programs are executable;
+* no symbol is newer than the glibc of the name, no library outside of glibc and DuckDB's C++ is
+  needed, and libleat.so exports what begins with leat_ alone;
+* no file has a path of the machine that it was built on;
+* the command runs, says what kind of build it is, and uses all that this processor has: a build
+  that runs scalar gives the right results 150 times slower;
+* the kernels' hash is the one that tests/nn/test_suite.c pins.
+
+Runs on x86-64 with the environment of scripts/requirements/wheel.txt. Says what is wrong, and ends
+with status 1.
+"""
+from __future__ import annotations
+
+import base64
+import csv
+import hashlib
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import zipfile
+from collections.abc import Iterator
+
+TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+PROGRAMS = {"leat/leat", "leat/libleat.so", "leat/libduckdb.so"}
+GLIBC = {"libc.so.6", "libm.so.6", "libpthread.so.0", "libdl.so.2", "librt.so.1",
+         "ld-linux-x86-64.so.2"}
+NEEDED = {"leat/leat": GLIBC, "leat/libleat.so": GLIBC,
+          "leat/libduckdb.so": GLIBC | {"libstdc++.so.6", "libgcc_s.so.1"}}
+# of leat version -> flags of /proc/cpuinfo
+FEATURES = {"avx2": {"avx2", "fma"}, "avx512": {"avx512f", "fma"}, "sha": {"sha_ni", "sse4_1"}}
+
+
+def platform_of(wheel: str) -> str:
+    found = re.fullmatch(r"leat-[0-9.]+-py3-none-(manylinux_\d+_\d+_\w+)\.whl",
+                         os.path.basename(wheel))
+    if found is None:
+        raise SystemExit(f"check: {wheel}: not the name of a portable wheel of leat")
+    return found[1]
+
+
+# ---- the archive ----
+
+def record(wheel: str) -> Iterator[str]:
+    """Entries that RECORD does not have as they are, and modes."""
+    with zipfile.ZipFile(wheel) as archive:
+        info = {entry.filename: entry for entry in archive.infolist()}
+        name, = (name for name in info if name.endswith(".dist-info/RECORD"))
+        rows = {row[0]: row[1:] for row in csv.reader(archive.read(name).decode().splitlines())}
+        for missing in sorted(set(info) ^ set(rows)):
+            yield f"{missing}: in RECORD or in the archive, not in both"
+        for file in sorted(set(info) & set(rows) - {name}):
+            content = archive.read(file)
+            sha = base64.urlsafe_b64encode(hashlib.sha256(content).digest()).rstrip(b"=").decode()
+            if rows[file] != [f"sha256={sha}", str(len(content))]:
+                yield f"{file}: not what RECORD says"
+        for file, entry in sorted(info.items()):
+            wanted = 0o100755 if file in PROGRAMS else 0o100644
+            if entry.external_attr >> 16 != wanted:  # pip looks at the kind of file, too
+                yield f"{file}: has mode {entry.external_attr >> 16:o}, not {wanted:o}"
+        for file in sorted(PROGRAMS - set(info)):
+            yield f"{file}: is missing"
+
+
+def paths(folder: str, built: list[str]) -> Iterator[str]:
+    """Files with a path of the build machine in them."""
+    for parent, _, files in os.walk(folder):
+        for file in files:
+            with open(os.path.join(parent, file), "rb") as opened:
+                content = opened.read()
+            for path in built:
+                if path.encode() in content:
+                    yield f"{file}: contains the path {path}"
+
+
+# ---- programs ----
+
+def tell(*words: str) -> str:
+    done = subprocess.run(words, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    if done.returncode != 0:
+        raise SystemExit(f"check: {' '.join(words)} failed:\n{done.stdout}")
+    return done.stdout
+
+
+def symbols(folder: str, platform: str) -> Iterator[str]:
+    """Needs of programs that the name does not promise, and what libleat.so exports beside its
+    API."""
+    limit = tuple(map(int, platform.split("_")[1:3]))
+    for name, allowed in NEEDED.items():
+        text = tell("objdump", "-p", "-T", os.path.join(folder, name))
+        for library in sorted(set(re.findall(r"NEEDED +(\S+)", text)) - allowed):
+            yield f"{name}: needs {library}"
+        for found in sorted(set(re.findall(r"GLIBC_(\d+)\.(\d+)", text))):
+            if tuple(map(int, found)) > limit:
+                yield f"{name}: needs glibc {'.'.join(found)}"
+    exported = re.findall(r" [gw] +[DFO]+ +(?!\*UND\*)\S+\t[0-9a-f]+ +(?:\S+ +)?(\S+)$",
+                          tell("objdump", "-T", os.path.join(folder, "leat/libleat.so")),
+                          re.MULTILINE)
+    if not exported:
+        yield "libleat.so: exports nothing"
+    for name in exported:
+        if not name.startswith("leat_"):
+            yield f"libleat.so: exports {name}"
+
+
+def audit(wheel: str, platform: str) -> Iterator[str]:
+    text = " ".join(tell(sys.executable, "-m", "auditwheel", "show", wheel).split())
+    if f"consistent with the following platform tag: \"{platform}\"" not in text:
+        yield f"auditwheel does not agree with {platform}: {text}"
+
+
+# ---- the command ----
+
+def version(leat: str, platform: str, flags: set[str]) -> Iterator[str]:
+    """What leat version says otherwise than it should on a processor with these flags."""
+    items = {tuple(line.split()[:2]): line.split(None, 2)[2]
+             for line in tell(leat, "version").splitlines()[1:]}
+    if items["build", "kind"] != f"wheel {platform}":
+        yield f"leat version: build kind {items['build', 'kind']}"
+    for name, needed in FEATURES.items():
+        wanted = "compiled in, " + ("in use" if needed <= flags else "not in this cpu")
+        if items["cpu", name] != wanted:
+            yield f"leat version: {name}: {items['cpu', name]}; this processor: {wanted}"
+    for (group, name), value in items.items():
+        if value == "left out" or value.startswith("not available"):
+            yield f"leat version: {group} {name} {value}"
+
+
+def kernels(leat: str) -> Iterator[str]:
+    with open(os.path.join(TOP, "tests", "nn", "test_suite.c"), encoding="utf-8") as file:
+        pinned = re.search(r"^#define SUITE_HASH UINT64_C\(0x([0-9a-f]+)\)$", file.read(),
+                           re.MULTILINE)
+    assert pinned is not None
+    found = tell(leat, "doctor", "--kernels", "--hash").split()
+    if pinned[1] not in found:
+        yield f"leat doctor --kernels --hash: {' '.join(found)}, not {pinned[1]}"
+
+
+def main() -> None:
+    if len(sys.argv) != 2 or sys.argv[1].startswith("-"):
+        raise SystemExit(__doc__)
+    wheel = sys.argv[1]
+    platform = platform_of(wheel)
+    problems = list(record(wheel))
+    with tempfile.TemporaryDirectory(prefix="leat-wheel-") as folder:
+        with zipfile.ZipFile(wheel) as archive:
+            archive.extractall(folder)
+        for name in PROGRAMS:
+            os.chmod(os.path.join(folder, name), 0o755)
+        leat = os.path.join(folder, "leat", "leat")
+        with open("/proc/cpuinfo", encoding="utf-8") as file:
+            flags = set(re.search(r"^flags\s*:(.*)$", file.read(), re.MULTILINE)[1].split())
+        problems += paths(folder, [TOP, os.path.dirname(sys.prefix)])
+        problems += symbols(folder, platform)
+        problems += audit(wheel, platform)
+        problems += version(leat, platform, flags)
+        problems += kernels(leat)
+    for problem in problems:
+        print(f"check: {problem}", file=sys.stderr)
+    if problems:
+        raise SystemExit(1)
+    print(f"wheel: {wheel}: accepted")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,143 @@
+"""The scripts of the portable wheel: the same files give the same bytes, and scripts/wheel/check.py
+finds what is wrong with a wheel. The files are texts here; make wheel builds and checks real ones.
+"""
+import csv
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+import zipfile
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+FOLDER = os.path.join(ROOT, "scripts", "wheel")
+sys.path.insert(0, FOLDER)
+sys.dont_write_bytecode = True
+import assemble  # noqa: E402
+import check  # noqa: E402
+
+PLATFORM = "manylinux_2_28_x86_64"
+VERSION = ("leat 0.1.0\nbuild     commit        unknown\nbuild     kind          {kind}\n"
+           "cpu       avx2          {avx2}\ncpu       avx512        {avx512}\n"
+           "cpu       sha           {sha}\nlibrary   zstd          {zstd}\n")
+
+
+class Wheel(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory(prefix="leat-wheel-")
+        self.addCleanup(folder.cleanup)
+        self.top = folder.name
+
+    def write(self, *path, text="text"):
+        name = os.path.join(self.top, *path)
+        os.makedirs(os.path.dirname(name), exist_ok=True)
+        with open(name, "w", encoding="utf-8") as file:
+            file.write(text)
+        return name
+
+    def inputs(self):
+        for name, *_ in assemble.components():
+            self.write("prefix", "licences", name, "LICENSE")
+        self.write("prefix", "licences", "llvm", "LICENSE.TXT")
+        for name in ("build/leat", "build/libleat.so", "duckdb/libduckdb.so", "duckdb/LICENSE"):
+            self.write(*name.split("/"))
+
+    def assemble(self, output="out", epoch="1700000000"):
+        done = subprocess.run(
+            [sys.executable, os.path.join(FOLDER, "assemble.py"), "--platform", PLATFORM,
+             *(word for name in ("build", "prefix", "duckdb")
+               for word in (f"--{name}", os.path.join(self.top, name))),
+             "--output", os.path.join(self.top, output)],
+            env=os.environ | {"SOURCE_DATE_EPOCH": epoch}, stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT, text=True)
+        if done.returncode != 0:
+            return done.stdout
+        name, = os.listdir(os.path.join(self.top, output))
+        return os.path.join(self.top, output, name)
+
+    def test_same_bytes(self):
+        self.inputs()
+        first = assemble.read(self.assemble())
+        for folder, _, files in os.walk(self.top):
+            for file in files:
+                os.utime(os.path.join(folder, file), (1, 1))
+                os.chmod(os.path.join(folder, file), 0o600)
+        self.assertEqual(assemble.read(self.assemble("again")), first)
+        self.assertNotEqual(assemble.read(self.assemble("later", "1800000000")), first)
+
+    def test_contents(self):
+        self.inputs()
+        wheel = self.assemble()
+        self.assertEqual(check.platform_of(wheel), PLATFORM)
+        self.assertEqual(list(check.record(wheel)), [])
+        with zipfile.ZipFile(wheel) as archive:
+            names = archive.namelist()
+            info = f"leat-{assemble.version()}.dist-info/"
+            metadata = archive.read(info + "METADATA").decode()
+            rows = list(csv.reader(archive.read(info + "RECORD").decode().splitlines()))
+        self.assertEqual([row[0] for row in rows], names)
+        for name in ("leat/__init__.py", "leat/py.typed", "leat/maxtext/__init__.py", "leat/leat",
+                     info + "licenses/crypto/LICENSE", info + "licenses/duckdb/LICENSE"):
+            self.assertIn(name, names)
+        self.assertIn("\nRequires-Dist: numpy>=1.23\n", metadata)
+        self.assertIn('\nRequires-Dist: grain>=0.2.18; extra == "grain"\n', metadata)
+
+    def test_no_licence(self):
+        self.inputs()
+        shutil.rmtree(os.path.join(self.top, "prefix", "licences", "zip"))
+        self.assertRegex(self.assemble(), "licences/zip has no licence")
+
+    def test_record_is_checked(self):
+        self.inputs()
+        wheel = self.assemble()
+        other = os.path.join(self.top, os.path.basename(wheel))
+        cases = (("leat/leat", 0o755, None, "has mode 755, not 100755"),
+                 ("leat/errors.py", 0o100644, b"x", "leat/errors.py: not what RECORD says"),
+                 ("leat/more.py", 0o100644, b"x", "leat/more.py: in RECORD or in the archive"))
+        for changed, mode, content, words in cases:
+            with self.subTest(changed), zipfile.ZipFile(wheel) as old, \
+                    zipfile.ZipFile(other, "w") as new:
+                for entry in old.infolist():
+                    text = old.read(entry)
+                    if entry.filename == changed:
+                        entry.external_attr = mode << 16
+                        text = text if content is None else content
+                    new.writestr(entry, text)
+                if changed not in old.namelist():
+                    new.writestr(changed, content)
+                new.close()
+                self.assertRegex("\n".join(check.record(other)), words)
+
+    def test_paths(self):
+        self.write("files", "leat", text="/build/here/leat.c")
+        self.assertEqual(list(check.paths(os.path.join(self.top, "files"), ["/build/there"])), [])
+        self.assertEqual(list(check.paths(os.path.join(self.top, "files"), ["/build/here"])),
+                         ["leat: contains the path /build/here"])
+
+    def test_processor(self):
+        """A build that does not use what the processor has, as one without its detection."""
+        used, unused = "compiled in, in use", "compiled in, not in this cpu"
+        good = {"kind": f"wheel {PLATFORM}", "avx2": used, "avx512": unused, "sha": used,
+                "zstd": "1.5.4"}
+        flags = {"avx2", "fma", "sha_ni", "sse4_1"}
+        cases = (({}, []), ({"avx2": unused}, ["avx2"]), ({"sha": unused}, ["sha"]),
+                 ({"avx512": used}, ["avx512"]), ({"kind": "from source"}, ["kind from source"]),
+                 ({"zstd": "left out"}, ["library zstd left out"]))
+        for change, words in cases:
+            with self.subTest(change):
+                text = VERSION.format(**good | change)
+                leat = self.write("leat", text=f"#!/bin/sh\ncat <<'END'\n{text}END\n")
+                os.chmod(leat, 0o755)
+                found = list(check.version(leat, PLATFORM, flags))
+                self.assertEqual(len(found), len(words), found)
+                for problem, word in zip(found, words):
+                    self.assertIn(word, problem)
+
+    def test_names(self):
+        for name in ("leat-0.1.0-py3-none-linux_x86_64.whl", "leat.zip"):
+            self.assertRaises(SystemExit, check.platform_of, name)
+
+
+if __name__ == "__main__":
+    unittest.main()
