@@ -21,7 +21,8 @@
 #   make build           build/leat and build/libleat.so
 #   make lint            the house rules (scripts/lint --list)
 #   make bench           the programs of bench/
-#   make wheel           the Python package with its own libleat, into build/wheel
+#   make wheel           the Python package and the command for any x86-64 Linux with glibc 2.28, with
+#                        all that they need, into build/wheel; the first time builds the libraries, too
 #   make install         into PREFIX (/usr/local), below DESTDIR if set
 #   make format          clang-format over all sources
 #   make clean           removes build outputs; .deps/ (downloads) stays
@@ -37,6 +38,8 @@ $(error PREFIX=$(PREFIX): the home folder of another user is not looked up; writ
 endif
 endif
 JOBS ?= $(shell nproc)
+# Where make wheel keeps tools and libraries.
+WHEEL_CACHE ?= .deps/wheel
 
 .NOTPARALLEL:
 .PHONY: build all demo demo-can demo-images demo-crowd check gate check-all check-wide check-functions check-maxtext
@@ -134,11 +137,8 @@ bench: all
 wheel:
 	@echo "== install missing packages"
 	@scripts/install.sh
-	@scripts/python-env.sh train
 	@echo "== build the wheel"
-	@.deps/venv-train/bin/python3 -m pip --disable-pip-version-check wheel -q \
-	  --no-build-isolation --no-deps --wheel-dir build/wheel ./python
-	@ls build/wheel/*.whl
+	@JOBS=$(JOBS) scripts/wheel/build.sh $(WHEEL_CACHE)
 
 install: build
 	@cmake --install build --prefix "$(abspath $(prefix))"
@@ -147,4 +147,4 @@ format:
 	@formatter=$$(scripts/lint --formatter) && "$$formatter" -i $$(git ls-files '*.c' '*.h')
 
 clean:
-	@rm -rf build build-debug build-asan build-tsan build-fuzz build-arm64 build-wheel
+	@rm -rf build build-debug build-asan build-tsan build-fuzz build-arm64 build-wheel build-portable

@@ -68,13 +68,13 @@ def record(wheel: str) -> Iterator[str]:
 
 
 def paths(folder: str, built: list[str]) -> Iterator[str]:
-    """Files with a path of the build machine in them."""
+    """Files with a path of the build machine in them: not as the end of another one."""
     for parent, _, files in os.walk(folder):
         for file in files:
             with open(os.path.join(parent, file), "rb") as opened:
                 content = opened.read()
             for path in built:
-                if path.encode() in content:
+                if re.search(rb"(?<![\w.}-])" + re.escape(path.encode()) + rb"/", content):
                     yield f"{file}: contains the path {path}"
 
 

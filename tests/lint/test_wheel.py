@@ -110,8 +110,9 @@ class Wheel(unittest.TestCase):
                 self.assertRegex("\n".join(check.record(other)), words)
 
     def test_paths(self):
-        self.write("files", "leat", text="/build/here/leat.c")
-        self.assertEqual(list(check.paths(os.path.join(self.top, "files"), ["/build/there"])), [])
+        self.write("files", "leat", text="in /build/here/leat.c, ../lib/leat/libduckdb.so")
+        for path in ("/build/there", "/build/her", "/leat"):
+            self.assertEqual(list(check.paths(os.path.join(self.top, "files"), [path])), [])
         self.assertEqual(list(check.paths(os.path.join(self.top, "files"), ["/build/here"])),
                          ["leat: contains the path /build/here"])
 

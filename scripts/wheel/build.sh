@@ -1,0 +1,56 @@
+#!/bin/sh
+# Makes the wheel that runs on any x86-64 Linux with glibc 2.28 or newer, into build/wheel:
+#
+#   make wheel, or scripts/wheel/build.sh [CACHE]
+#
+# CACHE (default: .deps/wheel) keeps tools, sources and libraries; scripts/wheel/libraries.sh says
+# what is in it. All that leat links is inside; DuckDB is the library that scripts/install.sh fetched.
+# The bytes are a function of the commit and of what sources.txt, requirements/wheel.txt and install.sh
+# pin: SOURCE_DATE_EPOCH is the commit's time unless it is set. Ends with an error unless
+# scripts/wheel/check.py accepts the wheel.
+set -eu
+[ $# -le 1 ] || { sed -n '2,/^[^#]/s/^# \{0,1\}//p' "$0" >&2; exit 2; }
+cd "$(dirname "$0")/../.."
+top=$PWD
+mkdir -p "${1:-.deps/wheel}"
+cache=$(cd "${1:-.deps/wheel}" && pwd)
+platform=manylinux_2_28_x86_64
+jobs=${JOBS:-$(nproc)}
+fail() {
+  echo "wheel: $*" >&2
+  exit 1
+}
+[ "$(uname -m)" = x86_64 ] || fail "this builds on x86-64 only; elsewhere: pip wheel --no-deps ./python"
+[ -f .deps/duckdb/lib/libduckdb.so ] ||
+  fail ".deps/duckdb has no libduckdb.so; run scripts/install.sh where no DuckDB is installed"
+pq=$(dirname "$(find /usr/include/postgresql /usr/include -maxdepth 1 -name libpq-fe.h 2>/dev/null | head -n 1)")
+[ "$pq" = /usr/include/postgresql ] ||
+  fail "libpq-fe.h is not in /usr/include/postgresql; run scripts/install.sh"
+if [ -z "${SOURCE_DATE_EPOCH:-}" ]; then
+  SOURCE_DATE_EPOCH=$(git log -1 --format=%ct 2>/dev/null) ||
+    fail "not a clone; set SOURCE_DATE_EPOCH to the time of the release"
+fi
+export SOURCE_DATE_EPOCH
+scripts/wheel/libraries.sh "$cache"
+prefix=$cache/x86_64
+build=build-portable
+echo "wheel: leat"
+mkdir -p $build
+PKG_CONFIG_LIBDIR=$prefix/lib/pkgconfig PATH=$cache/bin:$PATH \
+  cmake -G Ninja -S . -B $build -D CMAKE_SYSTEM_NAME=Linux -D CMAKE_SYSTEM_PROCESSOR=x86_64 \
+  -D CMAKE_BUILD_TYPE=Release -D CMAKE_C_COMPILER="$cache/bin/zcc" -D CMAKE_AR="$cache/bin/zar" \
+  -D CMAKE_RANLIB="$cache/bin/zranlib" -D CMAKE_PREFIX_PATH="$prefix" \
+  -D CMAKE_FIND_USE_CMAKE_SYSTEM_PATH=OFF \
+  -D CMAKE_C_FLAGS="-UNDEBUG -g0 -ffile-prefix-map=$top=. -isystem $prefix/include" \
+  -D CMAKE_EXE_LINKER_FLAGS="-s -pie" \
+  -D CMAKE_SHARED_LINKER_FLAGS="-s -Wl,--version-script=$top/scripts/wheel/exports.map" \
+  -D LEAT_CCACHE=OFF -D LEAT_TESTS=OFF -D LEAT_BENCH=OFF -D LEAT_WERROR=ON \
+  -D LEAT_KIND="wheel $platform" -D "LEAT_LINK=ZIP;BZIP2;LZMA;WEBP" -D LEAT_PQ_INCLUDE="$pq" \
+  -D LEAT_DUCKDB_ROOT="$top/.deps/duckdb" >$build/configure.log 2>&1 ||
+  fail "configuring failed; the end of $build/configure.log:
+$(tail -n 15 $build/configure.log)"
+! grep 'left out' $build/configure.log >&2 || fail "a part of leat would be missing"
+cmake --build $build --parallel "$jobs" --target leat leat_shared -- --quiet
+"$cache/tools/bin/python3" scripts/wheel/assemble.py --build $build --prefix "$prefix" \
+  --duckdb .deps/duckdb/lib --platform $platform --output build/wheel
+"$cache/tools/bin/python3" scripts/wheel/check.py build/wheel/leat-*-py3-none-$platform.whl

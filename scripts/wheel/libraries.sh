@@ -1,0 +1,249 @@
+#!/bin/sh
+# Builds what leat links into the wheel, static and for glibc 2.28, with zig's compiler:
+#
+#   scripts/wheel/libraries.sh CACHE
+#
+# CACHE/sources        Debian's source packages (scripts/wheel/sources.txt), fetched with apt-get by
+#                      version, with lists of its own: the system's are not changed
+# CACHE/tools          zig, and what checks a wheel (scripts/requirements/wheel.txt)
+# CACHE/bin            zcc, zcxx, zar, zranlib: zig for this target
+# CACHE/x86_64         include/, lib/, licences/; lib/pkgconfig for CMake
+# CACHE/logs           what the builds printed
+#
+# What is there is not fetched or built again; a library is built again if its line in sources.txt or
+# this file changed. Five to ten minutes on two cores. Requires apt-get, dpkg-source, cmake, ninja,
+# nasm, perl, make, python3 with venv, and Debian's and PyPI's archives.
+set -eu
+[ $# = 1 ] || { sed -n '2,/^[^#]/s/^# \{0,1\}//p' "$0" >&2; exit 2; }
+here=$(cd "$(dirname "$0")" && pwd)
+mkdir -p "$1"
+cache=$(cd "$1" && pwd)
+prefix=$cache/x86_64
+target=x86_64-linux-gnu.2.28
+jobs=${JOBS:-$(nproc)}
+say() { echo "wheel: $*"; }
+fail() {
+  echo "wheel: $*" >&2
+  exit 1
+}
+for tool in apt-get dpkg-source cmake ninja nasm perl make python3; do
+  command -v $tool >/dev/null ||
+    fail "$tool is missing; as root: apt-get install dpkg-dev cmake ninja-build nasm perl make python3-venv"
+done
+mkdir -p "$cache/sources" "$cache/build" "$cache/bin" "$cache/logs" "$prefix/include" \
+  "$prefix/lib/pkgconfig" "$prefix/licences" "$prefix/done"
+
+# ---- tools ----
+
+pins=$here/../requirements/wheel.txt
+if ! cmp -s "$pins" "$cache/tools/pins.txt"; then
+  say "tools"
+  rm -rf "$cache/tools"
+  python3 -m venv "$cache/tools"
+  "$cache/tools/bin/pip" --disable-pip-version-check install -q --no-deps --require-hashes \
+    --only-binary=:all: -r "$pins"
+  cp "$pins" "$cache/tools/pins.txt"
+fi
+zig=$("$cache/tools/bin/python3" -c 'import os, ziglang; print(os.path.dirname(ziglang.__file__))')
+ZIG_GLOBAL_CACHE_DIR=$cache/zig ZIG_LOCAL_CACHE_DIR=$cache/zig
+export ZIG_GLOBAL_CACHE_DIR ZIG_LOCAL_CACHE_DIR
+tool() {
+  printf '#!/bin/sh\nexport ZIG_GLOBAL_CACHE_DIR="%s" ZIG_LOCAL_CACHE_DIR="%s"\nexec "%s/zig" %s "$@"\n' \
+    "$cache/zig" "$cache/zig" "$zig" "$2" >"$cache/bin/$1.new"
+  chmod +x "$cache/bin/$1.new"
+  if cmp -s "$cache/bin/$1.new" "$cache/bin/$1"; then rm "$cache/bin/$1.new"
+  else mv "$cache/bin/$1.new" "$cache/bin/$1"; fi
+}
+tool zcc "cc -target $target"
+tool zcxx "c++ -target $target"
+tool zar ar
+tool zranlib ranlib
+PATH=$cache/bin:$PATH
+# zig adds -DNDEBUG and -g uninvited
+flags="-O2 -g0 -fPIC -UNDEBUG"
+
+# ---- sources ----
+
+mkdir -p "$cache/apt/lists/partial" "$cache/apt/cache/archives/partial"
+cat >"$cache/apt/sources.list" <<END
+deb-src [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] http://deb.debian.org/debian bookworm main
+END
+cat >"$cache/apt/apt.conf" <<END
+Dir::Etc::sourcelist "$cache/apt/sources.list";
+Dir::Etc::sourceparts "-";
+Dir::State::lists "$cache/apt/lists";
+Dir::Cache "$cache/apt/cache";
+END
+fresh=
+apt() { APT_CONFIG="$cache/apt/apt.conf" apt-get -qq "$@"; }
+
+# fetch PACKAGE=VERSION SHA256: prints the .dsc
+fetch() {
+  dsc=$cache/sources/${1%%=*}_$(echo "${1#*=}" | sed 's/^[0-9]*://').dsc
+  if [ ! -f "$dsc" ]; then
+    [ -n "$fresh" ] || apt update
+    fresh=1
+    (cd "$cache/sources" && apt source --download-only --only-source "$1" >&2) ||
+      fail "$1: the source could not be fetched with apt-get"
+  fi
+  echo "$2  $dsc" | sha256sum --check --status || fail "$dsc: not the SHA-256 of sources.txt"
+}
+
+# ---- one function a library, run in its unpacked source ----
+
+cmake_in() { # SOURCE-OPTIONS...
+  cmake -G Ninja -S . -B out -D CMAKE_SYSTEM_NAME=Linux -D CMAKE_SYSTEM_PROCESSOR=x86_64 \
+    -D CMAKE_C_COMPILER="$cache/bin/zcc" -D CMAKE_CXX_COMPILER="$cache/bin/zcxx" \
+    -D CMAKE_AR="$cache/bin/zar" -D CMAKE_RANLIB="$cache/bin/zranlib" \
+    -D CMAKE_C_FLAGS="$flags" -D CMAKE_CXX_FLAGS="$flags" -D CMAKE_BUILD_TYPE=None \
+    -D CMAKE_POLICY_DEFAULT_CMP0074=NEW -D CMAKE_FIND_USE_CMAKE_SYSTEM_PATH=OFF \
+    -D CMAKE_PREFIX_PATH="$prefix" -D CMAKE_INSTALL_PREFIX="$prefix" -D CMAKE_INSTALL_LIBDIR=lib "$@"
+}
+build() { cmake --build out -j "$jobs" "$@"; }
+pc() { # NAME VERSION LIBRARIES
+  printf 'Name: %s\nDescription: %s\nVersion: %s\nLibs: -L%s/lib %s\nCflags: -I%s/include\n' \
+    "$1" "$1" "$2" "$prefix" "$3" "$prefix" >"$prefix/lib/pkgconfig/$1.pc"
+}
+
+lib_zlib() {
+  CC=zcc AR=zar RANLIB=zranlib CFLAGS="$flags" ./configure --static
+  make -j "$jobs" libz.a
+  cp libz.a "$prefix/lib" && cp zlib.h zconf.h "$prefix/include"
+  pc zlib 1.2.13 -lz
+}
+lib_zstd() { # -O3 is its own default
+  make -j "$jobs" -C lib CC=zcc AR=zar CFLAGS="-O3 -fomit-frame-pointer -g0 -fPIC -UNDEBUG $maps" libzstd.a
+  cp lib/libzstd.a "$prefix/lib" && cp lib/*.h "$prefix/include"
+  pc libzstd 1.5.4 -lzstd
+}
+lib_lz4() {
+  make -j "$jobs" -C lib CC=zcc AR=zar CFLAGS="$flags" liblz4.a
+  cp lib/liblz4.a "$prefix/lib" && cp lib/lz4.h lib/lz4hc.h lib/lz4frame.h "$prefix/include"
+  pc liblz4 1.9.4 -llz4
+}
+lib_bzip2() {
+  make -j "$jobs" CC=zcc AR=zar RANLIB=zranlib CFLAGS="$flags -D_FILE_OFFSET_BITS=64" libbz2.a
+  cp libbz2.a "$prefix/lib" && cp bzlib.h "$prefix/include"
+}
+lib_brotli() {
+  cmake_in -D BUILD_SHARED_LIBS=OFF
+  build --target brotlienc-static brotlidec-static brotlicommon-static
+  for name in enc dec common; do
+    cp out/libbrotli$name-static.a "$prefix/lib/libbrotli$name.a"
+    pc libbrotli$name 1.0.9 -lbrotli$name
+  done
+  cp -r c/include/brotli "$prefix/include"
+}
+lib_jansson() {
+  cmake_in -D JANSSON_BUILD_DOCS=OFF -D JANSSON_WITHOUT_TESTS=ON -D JANSSON_EXAMPLES=OFF
+  build
+  cp out/lib/libjansson.a "$prefix/lib" && cp out/include/*.h "$prefix/include"
+  pc jansson 2.14 -ljansson
+}
+lib_yaml() {
+  cmake_in -D BUILD_TESTING=OFF -D BUILD_SHARED_LIBS=OFF
+  build
+  cp out/libyaml.a "$prefix/lib" && cp include/yaml.h "$prefix/include"
+  pc yaml-0.1 0.2.5 -lyaml
+}
+lib_snappy() { # with BUILD_SHARED_LIBS=OFF Debian's patch makes two rules for one file
+  cmake_in -D BUILD_SHARED_LIBS=ON -D SNAPPY_BUILD_TESTS=OFF -D SNAPPY_BUILD_BENCHMARKS=OFF
+  for name in snappy snappy-c snappy-sinksource snappy-stubs-internal; do
+    zcxx $flags -std=c++11 -fno-exceptions -fno-rtti -DHAVE_CONFIG_H -I. -Iout -c $name.cc -o $name.o
+  done
+  rm -f libsnappy.a
+  zar rcs libsnappy.a snappy.o snappy-c.o snappy-sinksource.o snappy-stubs-internal.o
+  cp libsnappy.a "$prefix/lib" && cp snappy-c.h "$prefix/include"
+  pc snappy 1.1.9 "-lsnappy -lc++"
+}
+lib_xxhash() { # Debian's archive has no dispatch
+  for name in xxhash xxh_x86dispatch; do
+    zcc -O3 -fomit-frame-pointer -g0 -fPIC -UNDEBUG $maps -c $name.c -o $name.o
+  done
+  rm -f libxxhash.a
+  zar rcs libxxhash.a xxhash.o xxh_x86dispatch.o
+  cp libxxhash.a "$prefix/lib" && cp xxhash.h xxh3.h xxh_x86dispatch.h "$prefix/include"
+  pc libxxhash 0.8.1 -lxxhash
+}
+lib_jpeg() { # without nasm it builds without SIMD, and says nothing
+  cmake_in -D ENABLE_SHARED=OFF -D WITH_TURBOJPEG=OFF -D WITH_JPEG8=OFF -D REQUIRE_SIMD=ON \
+    -D CMAKE_ASM_NASM_COMPILER="$(command -v nasm)"
+  build --target jpeg-static
+  cp out/libjpeg.a "$prefix/lib"
+  cp out/jconfig.h jpeglib.h jmorecfg.h jerror.h "$prefix/include"
+  pc libjpeg 2.1.5 -ljpeg
+}
+lib_png() {
+  CC=zcc AR=zar RANLIB=zranlib CFLAGS="$flags" CPPFLAGS="-I$prefix/include" LDFLAGS="-L$prefix/lib" \
+    ./configure --host=x86_64-linux-gnu --disable-shared --disable-dependency-tracking
+  make -j "$jobs" libpng16.la
+  cp .libs/libpng16.a "$prefix/lib" && cp png.h pngconf.h pnglibconf.h "$prefix/include"
+  pc libpng 1.6.39 "-lpng16 -lz -lm"
+}
+lib_webp() {
+  CC=zcc AR=zar RANLIB=zranlib CFLAGS="$flags" ./configure --host=x86_64-linux-gnu \
+    --disable-shared --disable-libwebpmux --disable-libwebpdemux --enable-libwebpdecoder \
+    --disable-gif --disable-tiff --disable-png --disable-jpeg --disable-gl \
+    --disable-dependency-tracking
+  make -j "$jobs" -C sharpyuv && make -j "$jobs" -C src
+  cp src/.libs/libwebpdecoder.a "$prefix/lib"
+  mkdir -p "$prefix/include/webp" && cp src/webp/decode.h src/webp/types.h "$prefix/include/webp"
+}
+lib_xz() {
+  CC=zcc AR=zar RANLIB=zranlib CFLAGS="$flags" ./configure --host=x86_64-linux-gnu \
+    --disable-shared --disable-xz --disable-xzdec --disable-lzmadec --disable-lzmainfo \
+    --disable-lzma-links --disable-scripts --disable-doc --disable-nls --disable-encoders \
+    --disable-dependency-tracking
+  make -j "$jobs" -C src/liblzma
+  cp src/liblzma/.libs/liblzma.a "$prefix/lib" && cp -r src/liblzma/api/lzma* "$prefix/include"
+}
+lib_zip() {
+  cmake_in -D BUILD_SHARED_LIBS=OFF -D ENABLE_COMMONCRYPTO=OFF -D ENABLE_GNUTLS=OFF \
+    -D ENABLE_MBEDTLS=OFF -D ENABLE_OPENSSL=OFF -D ENABLE_WINDOWS_CRYPTO=OFF -D ENABLE_LZMA=OFF \
+    -D ENABLE_BZIP2=ON -D BUILD_TOOLS=OFF -D BUILD_REGRESS=OFF -D BUILD_EXAMPLES=OFF -D BUILD_DOC=OFF
+  build
+  cp out/lib/libzip.a "$prefix/lib" && cp lib/zip.h out/zipconf.h "$prefix/include"
+}
+lib_crypto() { # what hashes need, and no libssl. Its compiler line is in it, so no paths there
+  CC=zcc AR=zar RANLIB=zranlib CFLAGS="$flags" perl ./Configure linux-x86_64 no-shared no-module \
+    no-dso no-engine no-tests no-legacy no-comp no-ssl3 no-weak-ssl-ciphers no-idea no-mdc2 no-rc5 \
+    no-afalgeng no-ui-console no-aria no-bf no-camellia no-cast no-cmp no-cms no-ct no-dh no-dsa no-ec \
+    no-gost no-ocsp no-rc2 no-rc4 no-scrypt no-seed no-sm2 no-srp no-ts no-whirlpool --openssldir=/etc/ssl --libdir=lib
+  make -j "$jobs" build_generated
+  make -j "$jobs" libcrypto.a
+  cp libcrypto.a "$prefix/lib" && cp -r include/openssl "$prefix/include"
+  pc libcrypto 3.0.20 "-lcrypto -ldl -lpthread"
+}
+
+# ---- all of them ----
+
+SOURCE_DATE_EPOCH=1 # of the libraries, whose versions are in sources.txt
+export SOURCE_DATE_EPOCH
+# make_library NAME PACKAGE SHA256 LICENCES
+make_library() {
+  mark=$( (echo "$2 $3 $flags"; sed -n "/^lib_$1() {/,/^}/p" "$here/libraries.sh") | sha256sum | cut -d' ' -f1)
+  [ "$(cat "$prefix/done/$1" 2>/dev/null)" != "$mark" ] || return 0
+  fetch "$2" "$3"
+  say "$2"
+  rm -rf "$cache/build/$1"
+  dpkg-source --no-check -x "$dsc" "$cache/build/$1" >"$cache/logs/$1.log" 2>&1 ||
+    fail "$1: cannot be unpacked; see $cache/logs/$1.log"
+  (
+    cd "$cache/build/$1"
+    maps="-ffile-prefix-map=$cache/build/$1=."
+    [ "$1" = crypto ] || flags="$flags $maps"
+    set -e
+    "lib_$1"
+  ) >>"$cache/logs/$1.log" 2>&1 </dev/null || fail "$1: the build failed; the end of $cache/logs/$1.log:
+$(tail -n 15 "$cache/logs/$1.log")"
+  mkdir -p "$prefix/licences/$1"
+  for file in $(echo "$4" | tr , ' '); do cp "$cache/build/$1/$file" "$prefix/licences/$1/"; done
+  echo "$mark" >"$prefix/done/$1"
+  rm -rf "$cache/build/$1"
+}
+while read -r name package sha spdx licences; do
+  case $name in '' | '#'*) continue ;; esac
+  make_library "$name" "$package" "$sha" "$licences"
+done <"$here/sources.txt"
+mkdir -p "$prefix/licences/llvm"
+cp "$zig/lib/libcxx/LICENSE.TXT" "$prefix/licences/llvm/" # libc++, libc++abi, compiler-rt
