@@ -254,7 +254,7 @@ static leat_code measure(leat_session *session, leat_train_step *step, leat_erro
     if (state->step > 0 && (due(state->step, STATE_EVERY) || last))
         leat_trainer_hash(session->trainer, step->state);
     session->score = step->measured[0];
-    session->deviation = step->measured[1];
+    session->deviation = leat_train_step_value(step, "deviation");
     step->memory_peak_bytes = leat_rss_peak_bytes();
     return LEAT_OK;
 }
@@ -365,7 +365,9 @@ static void fill_measured(leat_session *session) {
     result->measures = session->task->measures;
     memcpy(result->measured, session->metrics.measured, sizeof result->measured);
     result->measured[0] = session->score;
-    result->measured[1] = session->deviation;
+    for (int i = 1; i < leat_value_count(result->measures); i++)
+        if (strcmp(result->measures[i].name, "deviation") == 0)
+            result->measured[i] = session->deviation;
     if (class == NULL) return;
     result->reference.name = class->reference_name;
     if (session->measure != NULL && class->reference_name != NULL)

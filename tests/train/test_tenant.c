@@ -126,6 +126,7 @@ static void it_is_measured_and_watched(void **state) {
     char text[LEAT_WARNING_BYTES];
     leat_train_result result;
     leat_run_metrics *metrics;
+    leat_run_checkpoint last;
     leat_run *run;
     (void)state;
     options.sample_every = 2;
@@ -135,6 +136,9 @@ static void it_is_measured_and_watched(void **state) {
     assert_ok(leat_run_metrics_load(&metrics, run, 100, err));
     assert_string_equal(metrics->measures[1].name, "rows_seen");
     assert_int_equal(metrics->measurement_count, 6); /* 0, 2, 4, 6, 8, 9 */
+    assert_true(leat_run_checkpoint_at(run, 2, &last));
+    assert_true(last.score == whole.measured[0] && isnan(last.deviation)); /* it has none */
+    assert_true(whole.measured[1] == metrics->measurements[5].values[1]);
     for (int i = 1; i < 6; i++)
         assert_true(metrics->measurements[i].values[0] < metrics->measurements[i - 1].values[0]);
     assert_true(metrics->measurements[1].values[1] == 5 + 6 + 7 + 5);
