@@ -117,14 +117,15 @@ static int decode_char(const char **at) {
 }
 
 /* The parameters of a URL, from its "?"; NULL: none. A password may have one, too. */
-static char *parameters_of(const char *url) {
+static const char *parameters_of(const char *url) {
     const char *host = strchr(url, '@');
     return strchr(host != NULL ? host : url, '?');
 }
 
 /* Takes `run=NAME` out of the parameters of a URL. */
 static leat_code take_run(leat_pg_place *place, leat_error *err) {
-    char *at = parameters_of(place->url);
+    const char *found = parameters_of(place->url);
+    char *at = found != NULL ? place->url + (found - place->url) : NULL;
     while (at != NULL) {
         char *word = at + 1, *next = strchr(word, '&');
         if (strncmp(word, "run=", 4) != 0) {
