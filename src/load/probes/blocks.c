@@ -98,27 +98,28 @@ leat_code leat_blocks_parts(const leat_blocks *blocks, const leat_plan *plan, in
 
 /* Adds what these rows take when they are read together. */
 static leat_code add_bytes(const leat_plan *plan, int64_t first, int64_t end, leat_loaded *loaded,
-                           int64_t *sum, leat_error *err) {
+                           int64_t *sum, int64_t *chunk_bytes_max, leat_error *err) {
     loaded->count = 0;
     LEAT_TRY(add_parts(plan, first, end, loaded, err));
     for (int64_t k = 0; k < loaded->count; k++) {
-        const leat_loaded_part *part = &loaded->parts[k];
-        int64_t bytes = 0;
-        LEAT_TRY(leat_loaded_bytes(plan->dataset, plan->options.io, part->shard, part->row,
-                                   part->row_count, &bytes, err));
+        int64_t bytes = 0, chunk_bytes = 0;
+        LEAT_TRY(leat_loaded_bytes(plan->dataset, plan->options.io, &loaded->parts[k], &bytes,
+                                   &chunk_bytes, err));
         *sum += bytes;
+        if (chunk_bytes > *chunk_bytes_max) *chunk_bytes_max = chunk_bytes;
     }
     return LEAT_OK;
 }
 
 static leat_code measure(leat_blocks *blocks, const leat_plan *plan, leat_error *err) {
     leat_loaded loaded = {0};
+    int64_t unused = 0;
     leat_code code = LEAT_NEW(&blocks->bytes, blocks->count, err);
     for (int64_t i = 0; i < blocks->count && code == LEAT_OK; i++)
         code = add_bytes(plan, blocks->first_row[i], blocks->first_row[i + 1], &loaded,
-                         &blocks->bytes[i], err);
+                         &blocks->bytes[i], &blocks->chunk_bytes_max, err);
     if (code == LEAT_OK && !plan->dataset->facts.compressed)
-        code = add_bytes(plan, 0, plan->split_rows, &loaded, &blocks->split_bytes, err);
+        code = add_bytes(plan, 0, plan->split_rows, &loaded, &blocks->split_bytes, &unused, err);
     leat_loaded_free(&loaded);
     return code;
 }

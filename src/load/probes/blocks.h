@@ -22,7 +22,8 @@ typedef struct leat_blocks {
     leat_windows windows; /* `first`: anchors before each block */
     int64_t *first_row;   /* [count + 1] of the split */
     int64_t *first_anchor;
-    int64_t *bytes; /* [count] in memory: leat_loaded_bytes */
+    int64_t *bytes;          /* [count] in memory: leat_loaded_bytes */
+    int64_t chunk_bytes_max; /* besides, while a part of a block is read */
     int64_t count;
     int64_t block_bytes; /* wanted, of records */
     int64_t host_bytes;  /* that windows for all rows of the host take in memory */

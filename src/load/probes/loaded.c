@@ -37,17 +37,20 @@ leat_code leat_loaded_add(leat_loaded *loaded, int64_t shard, int64_t row, int64
     return LEAT_OK;
 }
 
-leat_code leat_loaded_bytes(const leat_dataset *dataset, leat_io io, int64_t shard, int64_t row,
-                            int64_t row_count, int64_t *size_bytes, leat_error *err) {
+leat_code leat_loaded_bytes(const leat_dataset *dataset, leat_io io, const leat_loaded_part *part,
+                            int64_t *size_bytes, int64_t *chunk_bytes, leat_error *err) {
     place at;
-    *size_bytes = 0;
+    *size_bytes = *chunk_bytes = 0;
     if (dataset->index == NULL) return LEAT_OK;
-    LEAT_TRY(find_place(dataset, shard, row, row_count, &at, err));
-    leat_span span = leat_span_of(at.begin, at.end, dataset->shards[shard].facts.file_bytes);
-    bool is_mapped = dataset->shards[shard].is_mapped;
-    *size_bytes = is_mapped && io == LEAT_IO_MMAP ? span.end - span.begin : leat_span_bytes(&span);
-    /* the chunks are held until their records are decoded */
-    if (!is_mapped) *size_bytes += at.record_bytes + row_count * (int64_t)sizeof(int64_t);
+    LEAT_TRY(find_place(dataset, part->shard, part->row, part->row_count, &at, err));
+    const leat_dataset_shard *facts = &dataset->shards[part->shard].facts;
+    leat_span span = leat_span_of(at.begin, at.end, facts->file_bytes);
+    if (!dataset->shards[part->shard].is_mapped) {
+        *size_bytes = at.record_bytes + part->row_count * (int64_t)sizeof(int64_t);
+        *chunk_bytes = at.end - at.begin;
+    } else {
+        *size_bytes = io == LEAT_IO_MMAP ? span.end - span.begin : leat_span_bytes(&span);
+    }
     return LEAT_OK;
 }
 

@@ -32,10 +32,11 @@ typedef struct leat_loaded {
 /* Adds a part with these rows, which is not read yet. */
 LEAT_MUST_CHECK leat_code leat_loaded_add(leat_loaded *loaded, int64_t shard, int64_t row,
                                           int64_t row_count, leat_error *err);
-/* Bytes that the rows take in memory once they are read; of a mapped shard: in the page cache. */
-LEAT_MUST_CHECK leat_code leat_loaded_bytes(const leat_dataset *dataset, leat_io io, int64_t shard,
-                                            int64_t row, int64_t row_count, int64_t *size_bytes,
-                                            leat_error *err);
+/* Bytes that the rows take in memory once they are read; of a mapped shard: in the page cache. And
+ * what they take besides while they are read: the chunks that are decoded. */
+LEAT_MUST_CHECK leat_code leat_loaded_bytes(const leat_dataset *dataset, leat_io io,
+                                            const leat_loaded_part *part, int64_t *size_bytes,
+                                            int64_t *chunk_bytes, leat_error *err);
 /* Reads all parts; fails only for want of memory. */
 LEAT_MUST_CHECK leat_code leat_loaded_read(leat_loaded *loaded, const leat_dataset *dataset,
                                            leat_io io, bool any_size, leat_error *err);

@@ -359,11 +359,20 @@ int64_t leat_readahead_wait_ns(const leat_readahead *ahead) {
     return atomic_load_explicit(&ahead->wait_ns, memory_order_relaxed);
 }
 
-/* Reads of 32 MiB together are enough for a disk far away; decoding is work for processors. */
+/* What a thread takes that decodes: chunks, and records one by one. */
+static int64_t decode_bytes(const leat_plan *plan) {
+    return plan->blocks->chunk_bytes_max + 2 * plan->record_bytes_max;
+}
+
+/* Reads of 32 MiB together are enough for a disk far away; decoding is work for processors, but in
+ * an eighth of the memory if that is enough for two. */
 int leat_readahead_threads(const leat_plan *plan) {
     if (plan->dataset->index == NULL) return 1; /* there is nothing to read */
-    if (plan->dataset->facts.compressed)
-        return plan->options.threads < 2 ? 2 : plan->options.threads;
+    if (plan->dataset->facts.compressed) {
+        const int64_t fit = plan->options.memory_bytes / 8 / (decode_bytes(plan) + 1);
+        const int64_t wanted = plan->options.threads < fit ? plan->options.threads : fit;
+        return wanted < 2 ? 2 : (int)wanted;
+    }
     int64_t reads = (INT64_C(32) << 20) / plan->blocks->block_bytes;
     return (int)(reads < 4 ? 4 : reads > 32 ? 32 : reads);
 }
@@ -372,7 +381,7 @@ int64_t leat_readahead_window_bytes(const leat_plan *plan) { return 2 * plan->bl
 
 int64_t leat_readahead_thread_bytes(const leat_plan *plan) {
     int64_t each = INT64_C(128) << 10;
-    if (plan->dataset->facts.compressed) each += 2 * plan->record_bytes_max;
+    if (plan->dataset->facts.compressed) each += decode_bytes(plan);
     return leat_readahead_threads(plan) * each + plan->row_count * (int64_t)sizeof(lane);
 }
 

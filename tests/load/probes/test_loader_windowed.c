@@ -8,6 +8,7 @@
 
 #include "base/mem.h"
 #include "load/probes/loader_plan.h"
+#include "load/probes/readahead.h"
 
 enum { MIB = 1 << 20 };
 
@@ -270,11 +271,25 @@ static int64_t in_use(const leat_plan *plan, int64_t step, int64_t ahead) {
     return bytes;
 }
 
+static int64_t train_file_bytes(const leat_dataset *dataset) {
+    leat_dataset_facts facts;
+    leat_dataset_get_facts(dataset, &facts);
+    int64_t bytes = 0;
+    for (int64_t i = 0; i < facts.shard_count; i++) {
+        leat_dataset_shard shard;
+        must(leat_dataset_get_shard(dataset, i, &shard, NULL), NULL);
+        if (shard.first_row < facts.split_rows[LEAT_SPLIT_TRAIN]) bytes += shard.file_bytes;
+    }
+    return bytes;
+}
+
 /* Windows larger than the data: the memory is that of the data, and still enough. */
 static void small_data(void **state) {
     (void)state;
     static const int64_t batches[] = {1, 5, 12, 600}, windows[] = {MIB, 128 * MIB};
     leat_dataset *dataset = loader_open(packed);
+    int64_t largest_record = 0, records = record_bytes(dataset, &largest_record);
+    const int64_t files = train_file_bytes(dataset);
     for (int c = 0; c < 8; c++) {
         leat_loader_options options = windowed(batches[c / 2]);
         leat_plan *plan = NULL;
@@ -295,23 +310,22 @@ static void small_data(void **state) {
             }
         }
         assert_in_range(most, 1, plan->blocks->host_bytes);
+        /* windows hold records; chunks, only those who decode them */
+        assert_int_equal(all, records + plan->split_rows * 8);
+        assert_in_range(plan->blocks->chunk_bytes_max, 1, files);
+        const int64_t decode = plan->blocks->chunk_bytes_max + 2 * plan->record_bytes_max;
+        for (int fit = 1; fit < 6; fit++) {
+            plan->options.threads = 4;
+            plan->options.memory_bytes = 8 * fit * (decode + 1);
+            const int threads = fit < 2 ? 2 : fit > 4 ? 4 : fit;
+            assert_int_equal(leat_readahead_threads(plan), threads);
+            assert_true(leat_readahead_thread_bytes(plan) >= threads * decode);
+        }
         int64_t epochs = 2 + (span + 1) * options.batch / plan->epoch_sequences;
         assert_true(plan->blocks->host_bytes <= epochs * all + options.batch * largest);
         leat_plan_destroy(plan);
     }
     leat_dataset_close(dataset);
-}
-
-static int64_t train_file_bytes(const leat_dataset *dataset) {
-    leat_dataset_facts facts;
-    leat_dataset_get_facts(dataset, &facts);
-    int64_t bytes = 0;
-    for (int64_t i = 0; i < facts.shard_count; i++) {
-        leat_dataset_shard shard;
-        must(leat_dataset_get_shard(dataset, i, &shard, NULL), NULL);
-        if (shard.first_row < facts.split_rows[LEAT_SPLIT_TRAIN]) bytes += shard.file_bytes;
-    }
-    return bytes;
 }
 
 static int64_t told_bytes(const leat_dataset *dataset, const leat_loader_options *options) {
