@@ -11,7 +11,7 @@
 # CACHE/logs           what the builds printed
 #
 # What is there is not fetched or built again; a library is built again if its line in sources.txt or
-# this file changed. Five to ten minutes on two cores. Requires apt-get, dpkg-source, cmake, ninja,
+# its function here changed; all of them take half an hour on two busy cores. Requires apt-get, dpkg-source, cmake, ninja,
 # nasm, perl, make, python3 with venv, and Debian's and PyPI's archives.
 set -eu
 [ $# = 1 ] || { sed -n '2,/^[^#]/s/^# \{0,1\}//p' "$0" >&2; exit 2; }
