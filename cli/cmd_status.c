@@ -45,7 +45,7 @@ static const leat_fact_list workers = {
     .one = "A worker.",
     .at = worker_at,
     .before = "\nworkers\n",
-    .item = "  {name:-16} {account:-12} {accepted:8} units, {bytes}[, {refused} refused]"
+    .item = "  {name:-16.16} {account:-12.12} {accepted:8} units, {bytes}[, {refused} refused]"
             "[; computes unit {unit}]; last seen {seen_seconds} ago\n",
 };
 

@@ -6,6 +6,7 @@
 
 #include "facts.h"
 #include "frame/frame.h"
+#include "page/page.h"
 
 const leat_facts *const leat_facts_tables[] = {
     &leat_facts_status,
@@ -27,6 +28,7 @@ static leat_fact_value value_of(const leat_fact *row, const void *source) {
     case LEAT_FACT_REAL: memcpy(&value.real, place, sizeof value.real); break;
     case LEAT_FACT_LIST:
     case LEAT_FACT_MEMBER:
+    case LEAT_FACT_NAMES:
     case LEAT_FACT_ROWS: break;
     }
     return value;
@@ -42,28 +44,44 @@ static bool is_blank(const leat_fact *row, const void *source) {
     case LEAT_FACT_INT: return value.whole == 0;
     case LEAT_FACT_INDEX: return value.whole < 0;
     case LEAT_FACT_REAL: return isnan(value.real);
-    case LEAT_FACT_LIST: return !row->list->at(source, 0, &item);
+    case LEAT_FACT_LIST:
+    case LEAT_FACT_NAMES: return !row->list->at(source, 0, &item);
     case LEAT_FACT_MEMBER:
     case LEAT_FACT_ROWS: break;
     }
     return false;
 }
 
+/* A key or a label in the words of the source. */
+static const char *in_words(char text[LEAT_PLAIN_BYTES], const leat_fact *row, const char *plain,
+                            const void *source) {
+    static const char images[] = "images";
+    const char *at = row->noun != NULL ? strstr(plain, images) : NULL;
+    if (at == NULL) return plain;
+    snprintf(text, LEAT_PLAIN_BYTES, "%.*s%s%s", (int)(at - plain), plain, row->noun(source, true),
+             at + sizeof images - 1);
+    return text;
+}
+
 /* ---- JSON ------------------------------------------------------------------------------------ */
 
 static void write_value(leat_json *json, const leat_fact *row, const void *source);
+
+static void json_names(leat_json *json, const leat_fact_list *list, const void *source) {
+    leat_fact_item item;
+    for (int i = 0; list->at(source, i, &item); i++) {
+        if (list->rows[1].optional && is_blank(&list->rows[1], &item)) continue;
+        leat_json_key(json, value_of(&list->rows[0], &item).text);
+        write_value(json, &list->rows[1], &item);
+    }
+}
 
 static void json_list(leat_json *json, const leat_fact_list *list, const void *source) {
     leat_fact_item item;
     if (list->shape == LEAT_FACT_ARRAY) leat_json_begin_array(json);
     else leat_json_begin_object(json);
-    for (int i = 0; list->at(source, i, &item); i++) {
-        if (list->shape == LEAT_FACT_NAMED) {
-            if (list->rows[1].optional && is_blank(&list->rows[1], &item)) continue;
-            leat_json_key(json, value_of(&list->rows[0], &item).text);
-            write_value(json, &list->rows[1], &item);
-            continue;
-        }
+    if (list->shape == LEAT_FACT_NAMED) json_names(json, list, source);
+    for (int i = 0; list->shape != LEAT_FACT_NAMED && list->at(source, i, &item); i++) {
         if (list->shape == LEAT_FACT_ARRAY) leat_json_begin_object(json);
         leat_facts_json(json, list->rows, &item);
         if (list->shape == LEAT_FACT_ARRAY) leat_json_end_object(json);
@@ -83,16 +101,21 @@ static void write_value(leat_json *json, const leat_fact *row, const void *sourc
     case LEAT_FACT_REAL: leat_json_double(json, value.real); break;
     case LEAT_FACT_LIST: json_list(json, row->list, source); break;
     case LEAT_FACT_MEMBER: row->member(json, source); break;
+    case LEAT_FACT_NAMES:
     case LEAT_FACT_ROWS: break;
     }
 }
 
 void leat_facts_json(leat_json *json, const leat_fact *rows, const void *source) {
     for (const leat_fact *row = rows; row->key != NULL; row++) {
+        char text[LEAT_PLAIN_BYTES];
         if (row->kind == LEAT_FACT_ROWS)
             leat_facts_json(json, row->rows, (const char *)source + row->place);
-        if (row->help == NULL || (row->optional && is_blank(row, source))) continue;
-        leat_json_key(json, row->key);
+        if (row->kind == LEAT_FACT_NAMES) json_names(json, row->list, source);
+        if (row->kind == LEAT_FACT_ROWS || row->kind == LEAT_FACT_NAMES || row->help == NULL ||
+            (row->optional && is_blank(row, source)))
+            continue;
+        leat_json_key(json, in_words(text, row, row->key, source));
         write_value(json, row, source);
     }
 }
@@ -104,8 +127,7 @@ static const leat_fact *find(const leat_fact *rows, const char *key, int size,
                              const void **source) {
     for (const leat_fact *row = rows; row->key != NULL; row++) {
         const void *inner = (const char *)*source + row->place;
-        const leat_fact *found =
-            row->kind == LEAT_FACT_ROWS ? find(row->rows, key, size, &inner) : NULL;
+        const leat_fact *found = row->rows != NULL ? find(row->rows, key, size, &inner) : NULL;
         if (found != NULL) {
             *source = inner;
             return found;
@@ -115,25 +137,28 @@ static const leat_fact *find(const leat_fact *rows, const char *key, int size,
     return NULL;
 }
 
-/* One key of a layout: "{name:-8}". */
+/* One key of a layout: "{name:-8.8}". */
 typedef struct named {
     const leat_fact *row;
     const void *source;
-    int width;
+    int width, cut;  /* as of printf; a cut of -1: none */
     const char *end; /* after the brace */
 } named;
 
 static named read_key(const leat_fact *rows, const char *at, const void *source) {
     const int size = (int)strcspn(at + 1, ":}");
-    named key = {.source = source, .end = strchr(at, '}')};
+    named key = {.source = source, .cut = -1, .end = strchr(at, '}')};
+    char *width = NULL;
     key.row = find(rows, at + 1, size, &key.source);
     if (key.row == NULL || key.end == NULL) leat_cli_broken(at);
-    if (at[1 + size] == ':') key.width = (int)strtol(at + 2 + size, NULL, 10);
+    if (at[1 + size] == ':') key.width = (int)strtol(at + 2 + size, &width, 10);
+    if (width != NULL && *width == '.') key.cut = (int)strtol(width + 1, NULL, 10);
     key.end++;
     return key;
 }
 
 static const char *words_of_flag(char text[LEAT_PLAIN_BYTES], const char *words, bool flag) {
+    if (words == NULL) leat_cli_broken("a flag without words");
     const int first = (int)strcspn(words, "|");
     if (!flag) return words[first] == '|' ? words + first + 1 : "";
     snprintf(text, LEAT_PLAIN_BYTES, "%.*s", first, words);
@@ -158,9 +183,12 @@ static const char *words_of(char text[LEAT_PLAIN_BYTES], const leat_fact *row, c
     case LEAT_FACT_INDEX: break;
     case LEAT_FACT_LIST:
     case LEAT_FACT_MEMBER:
+    case LEAT_FACT_NAMES:
     case LEAT_FACT_ROWS: leat_cli_broken(row->key); break;
     }
     if (row->unit == LEAT_FACT_BYTES) return leat_words_bytes(text, value.whole);
+    if (row->unit == LEAT_FACT_COUNT && row->noun != NULL)
+        return leat_things(text, value.whole, row->noun(source, false));
     if (row->unit == LEAT_FACT_COUNT && row->words != NULL)
         return leat_things(text, value.whole, row->words);
     if (row->unit == LEAT_FACT_COUNT) return leat_words_count(text, value.whole);
@@ -180,22 +208,40 @@ static void write_list(leat_cli *cli, const leat_fact_list *list, const void *so
 
 static void write_fact(leat_cli *cli, const named *key) {
     char text[LEAT_PLAIN_BYTES];
-    if (key->row->kind == LEAT_FACT_LIST) {
+    if (key->row->list != NULL) {
         write_list(cli, key->row->list, key->source);
         return;
     }
+    if (key->row->show != NULL) {
+        key->row->show(cli, key->source);
+        return;
+    }
     const char *words = words_of(text, key->row, key->source);
-    if (key->width < 0) leat_out(cli, "%-*.*s", -key->width, -key->width, words);
-    else if (key->width > 0) leat_out(cli, "%*s", key->width, words);
-    else leat_out_name(cli, words);
+    if (key->width == 0 && key->cut < 0) leat_out_name(cli, words);
+    else leat_out(cli, "%*.*s", key->width, key->cut, words);
 }
 
-/* Whether a part in brackets is left out. */
+/* The end of a part in brackets. */
+static const char *end_of_part(const char *part) {
+    int depth = 0;
+    for (const char *at = part; *at != 0; at++) {
+        depth += (*at == '[') - (*at == ']');
+        if (depth == 0) return at;
+    }
+    leat_cli_broken(part);
+}
+
+/* Whether a part in brackets is left out: by its own facts, not by those of parts in it. */
 static bool is_left_out(const leat_fact *rows, const char *part, const void *source) {
-    for (const char *at = part + strcspn(part, "{]"); *at == '{'; at += strcspn(at, "{]")) {
-        const named key = read_key(rows, at, source);
-        if (is_blank(key.row, key.source)) return true;
-        at = key.end;
+    const char *end = end_of_part(part);
+    for (const char *at = part + 1; at < end;) {
+        if (*at == '{') {
+            const named key = read_key(rows, at, source);
+            if (is_blank(key.row, key.source)) return true;
+            at = key.end;
+        } else {
+            at = (*at == '[' ? end_of_part(at) : at) + 1;
+        }
     }
     return false;
 }
@@ -210,11 +256,44 @@ void leat_facts_write(leat_cli *cli, const leat_fact *rows, const char *layout,
             const named key = read_key(rows, at, source);
             write_fact(cli, &key);
             at = key.end;
-        } else if (*at == '[' && is_left_out(rows, at + 1, source)) {
-            at += strcspn(at, "]");
         } else if (*at != 0) {
-            at++;
+            at = (*at == '[' && is_left_out(rows, at, source) ? end_of_part(at) : at) + 1;
         }
+    }
+}
+
+/* ---- On a page ------------------------------------------------------------------------------- */
+
+static void put_card(leat_textbuf *out, const leat_fact *row, const void *source) {
+    const leat_fact_value value = value_of(row, source);
+    const leat_unit unit = row->unit == LEAT_FACT_BYTES ? LEAT_UNIT_BYTES : LEAT_UNIT_COUNT;
+    char text[LEAT_PLAIN_BYTES];
+    if (row->label == NULL) leat_cli_broken(row->key);
+    if (row->optional && is_blank(row, source)) return;
+    const char *label = in_words(text, row, row->label, source);
+    switch (row->kind) {
+    case LEAT_FACT_CHARS:
+    case LEAT_FACT_TEXT: leat_page_text_row(out, label, value.text); break;
+    case LEAT_FACT_INT:
+    case LEAT_FACT_INDEX: leat_page_card(out, label, unit, (double)value.whole); break;
+    case LEAT_FACT_REAL: leat_page_card(out, label, LEAT_UNIT_NUMBER, value.real); break;
+    case LEAT_FACT_FLAG:
+    case LEAT_FACT_LIST:
+    case LEAT_FACT_MEMBER:
+    case LEAT_FACT_NAMES:
+    case LEAT_FACT_ROWS: leat_cli_broken(row->key); break;
+    }
+}
+
+void leat_facts_cards(leat_textbuf *out, const leat_fact *rows, const char *keys,
+                      const void *source) {
+    for (const char *at = keys + strspn(keys, " "); *at != 0; at += strspn(at, " ")) {
+        const int size = (int)strcspn(at, " ");
+        const void *of = source;
+        const leat_fact *row = find(rows, at, size, &of);
+        if (row == NULL) leat_cli_broken(at);
+        put_card(out, row, of);
+        at += size;
     }
 }
 

@@ -3,14 +3,15 @@
  *
  * A fact is a row: its key, its kind, its place in a struct or the function that computes it, the
  * unit in which people read it, and what it means. The same rows are read by --json
- * (leat_facts_json), by the terminal (leat_facts_write), and by scripts/schemas.py, which writes
- * types and descriptions into docs/schema. A new number is one row, and its key in the layout if
- * the terminal shows it.
+ * (leat_facts_json), by the terminal (leat_facts_write), by pages (leat_facts_cards), and by
+ * scripts/schemas.py, which writes types and descriptions into docs/schema. A new number is one
+ * row, and its key where the terminal or a page shows it.
  *
  * A layout is the text for people, with keys in braces: "units {ready} ready\n". A part in square
- * brackets is left out if one of its facts is blank. "{name:8}" is at least 8 bytes wide, at the
- * right; "{name:-8}" is exactly 8 bytes wide, at the left. A list writes its items by a layout of
- * their own. An unknown key ends the program.
+ * brackets, which may have such parts in it, is left out if one of its own facts is blank. Widths
+ * are bytes, as those of printf: "{name:8}" is at the right, "{name:-8}" at the left, and
+ * "{name:.16}" is cut after 16. A list writes its items by a layout of their own. An unknown key
+ * ends the program.
  */
 #ifndef LEAT_CLI_FACTS_H
 #define LEAT_CLI_FACTS_H
@@ -25,7 +26,9 @@ typedef enum leat_fact_kind {
     LEAT_FACT_INDEX,  /* int64_t; blank: below 0 */
     LEAT_FACT_REAL,   /* double; blank: NaN */
     LEAT_FACT_LIST,   /* blank: no items */
-    LEAT_FACT_MEMBER, /* what `member` writes as JSON; not for people */
+    LEAT_FACT_MEMBER, /* what `member` writes as JSON, and `show` for people */
+    LEAT_FACT_NAMES,  /* the items of `list`, of shape NAMED, as if they were here; `rows` are of
+                       * the names that layouts and the schema know */
     LEAT_FACT_ROWS,   /* the rows of the struct at `place`, as if they were here */
 } leat_fact_kind;
 
@@ -53,7 +56,7 @@ typedef enum leat_fact_shape {
                        * the second */
 } leat_fact_shape;
 
-#define LEAT_FACT_ITEM_BYTES 2048
+#define LEAT_FACT_ITEM_BYTES 8192 /* it may have a path */
 typedef union leat_fact_item {
     char bytes[LEAT_FACT_ITEM_BYTES];
     int64_t whole;
@@ -76,13 +79,18 @@ struct leat_fact {
     leat_fact_unit unit;
     int digits;
     const char
-        *words;    /* of a flag, "if it is true|if it is false"; of a count, the thing counted */
-    bool optional; /* not a member of JSON if blank */
+        *words; /* of a flag, "if it is true|if it is false"; of a count, the thing counted */
+    const char *label; /* its name on a page */
+    bool optional;     /* not a member of JSON if blank */
     leat_fact_value (*get)(const void *source);
     const leat_fact_list *list;
     void (*member)(leat_json *json, const void *source);
-    const leat_fact *rows; /* of LEAT_FACT_ROWS */
-    const char *help;      /* a sentence, the description in the schema; NULL: not in JSON */
+    void (*show)(leat_cli *cli, const void *source);
+    const leat_fact *rows; /* of LEAT_FACT_ROWS and LEAT_FACT_NAMES */
+    /* Samples in the source's words, "graph" or "graphs": for "images" in the key of JSON and in
+     * the label, and instead of the thing counted; NULL: none. Layouts have `key` itself. */
+    const char *(*noun)(const void *source, bool many);
+    const char *help; /* a sentence, the description in the schema; NULL: not in JSON */
 };
 
 /* A table with a schema in docs/schema. */
@@ -98,6 +106,10 @@ extern const leat_facts leat_facts_status;
 
 void leat_facts_json(leat_json *json, const leat_fact *rows, const void *source);
 void leat_facts_write(leat_cli *cli, const leat_fact *rows, const char *layout, const void *source);
+/* On a page: the facts of these keys, "steps images", numbers as cards, and texts as rows of a
+ * table, each with its label. A blank one that is optional is left out. */
+void leat_facts_cards(leat_textbuf *out, const leat_fact *rows, const char *keys,
+                      const void *source);
 /* The document with --json, else the layout. Returns 0, or 1 after reporting an error. */
 int leat_facts_show(leat_cli *cli, const leat_facts *facts, const void *source);
 

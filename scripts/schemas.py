@@ -29,14 +29,17 @@ def in_step(schema, rows):
 
 
 def member(schema, row):
+    if "$ref" in schema:
+        return {**schema, "description": row["help"]}
     if not schema and row["type"] == "integer":
         schema = {"type": "integer", "minimum": 0}
     if row["type"] and "const" not in schema:
         schema = {**schema, "type": row["type"]}
-    schema = {**schema, "description": row["help"]}
+    if row["help"]:
+        schema = {**schema, "description": row["help"]}
     if "value" in row:
         return {**schema, "additionalProperties":
-                member(schema.get("additionalProperties", {}), row["value"][0])}
+                member(schema.get("additionalProperties", {}), row["value"])}
     if row["type"] == "array":
         items = {"type": "object", "description": "", **schema.get("items", {})}
         return {**schema, "items": in_step({**items, "description": row["one"]}, row["items"])}

@@ -58,6 +58,14 @@ void leat_page_card(leat_textbuf *out, const char *name, leat_unit unit, double 
     leat_textbuf_put(out, "</b></div>\n");
 }
 
+void leat_page_text_row(leat_textbuf *out, const char *name, const char *value) {
+    leat_textbuf_put(out, "<tr><td>");
+    leat_html_text(out, name);
+    leat_textbuf_put(out, "</td><td class=\"text mono wide\">");
+    leat_html_text(out, value);
+    leat_textbuf_put(out, "</td></tr>\n");
+}
+
 void leat_page_cell(leat_textbuf *out, leat_unit unit, double value) {
     leat_textbuf_put(out, "<td>");
     leat_page_value(out, unit, value);

@@ -244,6 +244,8 @@ void leat_page_begin(leat_textbuf *out, const char *name, const char *command);
 void leat_page_end(leat_textbuf *out, const char *words, const char *code);
 void leat_page_value(leat_textbuf *out, leat_unit unit, double value);
 void leat_page_card(leat_textbuf *out, const char *name, leat_unit unit, double value);
+/* A row of a table: a name, and a text in a fixed font. */
+void leat_page_text_row(leat_textbuf *out, const char *name, const char *value);
 void leat_page_cell(leat_textbuf *out, leat_unit unit, double value);
 /* "--name value" of each option that determines bytes, but for those that are idle beside the
  * others (NULL: none is). */

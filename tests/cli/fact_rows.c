@@ -15,6 +15,7 @@ static const char *type_of(const leat_fact *row) {
     case LEAT_FACT_REAL: return "number";
     case LEAT_FACT_LIST: return row->list->shape == LEAT_FACT_ARRAY ? "array" : "object";
     case LEAT_FACT_MEMBER:
+    case LEAT_FACT_NAMES:
     case LEAT_FACT_ROWS: break;
     }
     return "";
@@ -22,25 +23,30 @@ static const char *type_of(const leat_fact *row) {
 
 static void write_rows(leat_json *json, const leat_fact *rows);
 
-static void write_items(leat_json *json, const leat_fact_list *list) {
-    leat_json_key(json, list->shape == LEAT_FACT_NAMED ? "value" : "items");
-    leat_json_begin_array(json);
-    write_rows(json, list->shape == LEAT_FACT_NAMED ? &list->rows[1] : list->rows);
-    leat_json_end_array(json);
-    if (list->shape == LEAT_FACT_ARRAY) leat_json_member_string(json, "one", list->one);
+static void write_row(leat_json *json, const leat_fact *row) {
+    leat_json_begin_object(json);
+    leat_json_member_string(json, "key", row->key);
+    leat_json_member_string(json, "type", type_of(row));
+    leat_json_member_bool(json, "optional", row->optional);
+    leat_json_member_string(json, "help", row->help != NULL ? row->help : "");
+    if (row->kind == LEAT_FACT_LIST && row->list->shape == LEAT_FACT_NAMED) {
+        leat_json_key(json, "value");
+        write_row(json, &row->list->rows[1]);
+    } else if (row->kind == LEAT_FACT_LIST) {
+        leat_json_key(json, "items");
+        leat_json_begin_array(json);
+        write_rows(json, row->list->rows);
+        leat_json_end_array(json);
+        if (row->list->shape == LEAT_FACT_ARRAY)
+            leat_json_member_string(json, "one", row->list->one);
+    }
+    leat_json_end_object(json);
 }
 
 static void write_rows(leat_json *json, const leat_fact *rows) {
     for (const leat_fact *row = rows; row->key != NULL; row++) {
-        if (row->kind == LEAT_FACT_ROWS) write_rows(json, row->rows);
-        if (row->help == NULL) continue;
-        leat_json_begin_object(json);
-        leat_json_member_string(json, "key", row->key);
-        leat_json_member_string(json, "type", type_of(row));
-        leat_json_member_bool(json, "optional", row->optional);
-        leat_json_member_string(json, "help", row->help);
-        if (row->kind == LEAT_FACT_LIST) write_items(json, row->list);
-        leat_json_end_object(json);
+        if (row->rows != NULL) write_rows(json, row->rows);
+        else if (row->help != NULL) write_row(json, row);
     }
 }
 

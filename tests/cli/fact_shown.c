@@ -1,5 +1,6 @@
 /* Facts of every kind, linked with the command and shown in its place: with an argument, by that
- * layout, else as JSON. The source is "full" if FACTS says so, else everything in it is blank. */
+ * layout; with two, "cards KEYS", as on a page; else as JSON. The source is "full" if FACTS says
+ * so, else everything in it is blank. */
 #include <math.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -49,6 +50,10 @@ static void write_pair(leat_json *json, const void *of) {
     leat_json_end_array(json);
 }
 
+static void put_pair(leat_cli *cli, const void *of) {
+    leat_out(cli, "(%lld)", (long long)((const source *)of)->steps);
+}
+
 static const leat_fact item_rows[] = {
     {"word", LEAT_FACT_CHARS, offsetof(item, word), .help = "A word."},
     {"value", LEAT_FACT_REAL, offsetof(item, value), .optional = true, .help = "A value."},
@@ -63,6 +68,14 @@ static const leat_fact_list array = {.rows = item_rows,
                                      .after = ">"};
 static const leat_fact_list named = {.rows = item_rows, .shape = LEAT_FACT_NAMED, .at = item_at};
 
+static const leat_fact_list members = {
+    .rows = item_rows, .shape = LEAT_FACT_NAMED, .at = item_at, .item = "{word}", .between = "/"};
+
+static const char *samples_of(const void *of, bool many) {
+    (void)of;
+    return many ? "graphs" : "graph";
+}
+
 static bool first_at(const void *of, int index, void *out) {
     return index == 0 && item_at(of, index, out);
 }
@@ -75,30 +88,52 @@ static const leat_fact inner_rows[] = {
 };
 
 #define AT(member) offsetof(source, member)
+static const leat_fact known[] = {{"a", LEAT_FACT_INT, AT(unit), .help = NULL}, {0}};
+
 static const leat_fact rows[] = {
-    {"name", LEAT_FACT_CHARS, AT(name), .help = "Name."},
+    {"name", LEAT_FACT_CHARS, AT(name), .label = "a <name>", .help = "Name."},
     {"note", LEAT_FACT_TEXT, AT(note), .optional = true, .help = "Note."},
     {"open", LEAT_FACT_FLAG, AT(open), .words = "open|closed", .help = "Whether it is open."},
-    {"steps", LEAT_FACT_INT, AT(steps), LEAT_FACT_COUNT, .words = "step", .help = "Steps."},
+    {"steps", LEAT_FACT_INT, AT(steps), LEAT_FACT_COUNT, .words = "step", .label = "steps",
+     .help = "Steps."},
     {"unit", LEAT_FACT_INDEX, AT(unit), .optional = true, .help = "Unit."},
-    {"loss", LEAT_FACT_REAL, AT(loss), .digits = 3, .optional = true, .help = "Loss."},
+    {"loss", LEAT_FACT_REAL, AT(loss), .digits = 3, .optional = true, .label = "loss",
+     .help = "Loss."},
     {"seconds", LEAT_FACT_REAL, AT(seconds), LEAT_FACT_SECONDS, .optional = true, .help = "Time."},
     {"inner", LEAT_FACT_ROWS, AT(inner), .rows = inner_rows},
     {"pair", LEAT_FACT_MEMBER, .member = write_pair, .help = "Two."},
+    {"shown", LEAT_FACT_MEMBER, .show = put_pair},
     {"array", LEAT_FACT_LIST, .list = &array, .help = "Items."},
     {"named", LEAT_FACT_LIST, .list = &named, .optional = true, .help = "By name."},
     {"object", LEAT_FACT_LIST, .list = &object, .optional = true, .help = "The first."},
+    {"step_images", LEAT_FACT_INT, AT(steps), LEAT_FACT_COUNT, .label = "images of it",
+     .noun = samples_of, .help = "Samples."},
+    {"members", LEAT_FACT_NAMES, .list = &members, .rows = known},
+    {"bare", LEAT_FACT_FLAG, AT(open), .help = NULL},
     {"twice", LEAT_FACT_INT, .get = twice, .unit = LEAT_FACT_COUNT},
     {0},
 };
 
 static void write_members(leat_json *json, const void *of) { leat_facts_json(json, rows, of); }
 
+static void show_cards(const char *keys, const source *of) {
+    leat_textbuf *out = NULL;
+    leat_error err = {0};
+    const char *text = "";
+    int64_t size_bytes = 0;
+    if (leat_textbuf_create(&out, &err) != LEAT_OK) exit(1);
+    leat_facts_cards(out, rows, keys, of);
+    if (leat_textbuf_finish(out, &text, &size_bytes, &err) != LEAT_OK) exit(1);
+    fwrite(text, 1, (size_t)size_bytes, stdout);
+    leat_textbuf_destroy(out);
+}
+
 __attribute__((constructor)) static void show(int count, char **words) {
     const char *which = getenv("FACTS");
     const source *of = which != NULL && strcmp(which, "full") == 0 ? &full : &blank;
     leat_cli cli = {0};
-    if (count > 1) leat_facts_write(&cli, rows, words[1], of);
+    if (count > 2) show_cards(words[2], of);
+    else if (count > 1) leat_facts_write(&cli, rows, words[1], of);
     else if (leat_out_object(&cli, write_members, of) != 0) exit(1);
     exit(fflush(stdout) == 0 ? 0 : 1);
 }

@@ -35,23 +35,49 @@ class Shown(unittest.TestCase):
                 ("{note}{note}", "[{x}][{x}]", ""),
                 ("{open}, {steps}", "open, 12,345 steps", "closed, 0 steps"),
                 ("[{open}]", "open", ""),
+                ("{unit}", "0", "-1"),
                 ("a[ {steps}] b", "a 12,345 steps b", "a b"),
                 ("a[; unit {unit}] b", "a; unit 0 b", "a b"),
                 ("[{steps} of {twice}\n][none]", "12,345 steps of 24,690\nnone", "none"),
                 ("[{loss}, {note}]", "0.500, [{x}]", ""),
                 ("[{seconds}|]{bytes}", "1 min 1 s|2.00 KiB", "0 bytes"),
-                ("{note:7}|{note:-7}|{note:-2}|", "  [{x}]|[{x}]  |[{|", "       |       |  |"),
+                ("{note:7}|{note:-7}|{note:.2}|", "  [{x}]|[{x}]  |[{|", "       |       ||"),
+                ("{twice:-7}|{note:-4.3}|{note:.0}", "24,690 |[{x |", "0      |    |"),
+                ("a[b {open}[c {note}]d[e {unit}]]f", "ab openc [{x}]de 0f",
+                 "af"),
+                ("[a[b {note}]c]d", "ab [{x}]cd", "acd"),
                 ("[list {array}]", "list <  a=1,   b>", ""),
+                ("{shown}", "(12345)", "(0)"),
+                ("{step_images}", "12,345 graphs", "0 graphs"),
+                ("[{members}: ]{a}", "a/b: 0", "-1"),
                 ("{array}{object}", "<  a=1,   b>only a", "")):
             for which, text in (("full", full), ("blank", blank)):
                 done = shown(which, layout)
                 self.assertEqual((done.returncode, done.stdout), (0, text), (which, layout))
 
     def test_a_layout_that_is_wrong(self):
-        for layout in ("{nothing}", "{nam}", "{names}", "{name", "[{nothing}]", "{pair}"):
+        for layout in ("{nothing}", "{nam}", "{names}", "{name", "[{nothing}]", "[a", "[{note}[a]",
+                       "{pair}", "{bare}"):
             done = shown("full", layout)
             self.assertLess(done.returncode, 0, layout)
             self.assertIn("mistake in a table of leat itself", done.stderr, layout)
+
+    def test_cards(self):
+        name, steps, loss = (
+            '<tr><td>a &lt;name&gt;</td><td class="text mono wide">{}</td></tr>\n',
+            '<div class="card"><span>steps</span><b>{}</b></div>\n',
+            '<div class="card"><span>loss</span><b>{}</b></div>\n')
+        for keys, full, blank in (
+                ("", "", ""), (" steps  loss ", steps.format("12,345") + loss.format("0.5"),
+                               steps.format("0")),
+                ("step_images", steps.replace("steps", "graphs of it").format("12,345"),
+                 steps.replace("steps", "graphs of it").format("0")),
+                ("name", name.format("n\\x0a1"), name.format(""))):
+            for which, text in (("full", full), ("blank", blank)):
+                done = shown(which, "cards", keys)
+                self.assertEqual((done.returncode, done.stdout), (0, text), (which, keys))
+        for keys in ("nothing", "steps,loss", "unit", "open", "array", "members"):  # unit has no label
+            self.assertLess(shown("full", "cards", keys).returncode, 0, keys)
 
     def test_json(self):
         full, blank = (shown(which).stdout for which in ("full", "blank"))
@@ -59,10 +85,11 @@ class Shown(unittest.TestCase):
             ("name", "n\n1"), ("note", "[{x}]"), ("open", True), ("steps", 12345), ("unit", 0),
             ("loss", 0.5), ("seconds", 61.2), ("bytes", 2048), ("pair", [12345, True]),
             ("array", [{"word": "a", "value": 1.0}, {"word": "b"}]), ("named", {"a": 1.0}),
-            ("object", {"word": "a", "value": 1.0})])
+            ("object", {"word": "a", "value": 1.0}), ("step_graphs", 12345),
+            ("a", 1.0)])
         self.assertEqual(list(json.loads(blank).items()), [
             ("name", ""), ("open", False), ("steps", 0), ("bytes", 0), ("pair", [0, False]),
-            ("array", [])])
+            ("array", []), ("step_graphs", 0)])
 
 
 class Schemas(unittest.TestCase):
