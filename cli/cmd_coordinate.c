@@ -1,38 +1,45 @@
 /* leat coordinate: trains a model on volunteers' machines. */
+#include <stddef.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "crowd/crowd.h"
+#include "facts.h"
 #include "train/train.h"
 
 typedef struct coordinate_source {
     const char *run;
-    const leat_coordinate_result *result;
+    leat_coordinate_result result;
 } coordinate_source;
 
-static void json_members(leat_json *json, const void *of) {
-    const coordinate_source *source = of;
-    leat_train_json_result(json, source->run, &source->result->train);
-    leat_json_member_int(json, "units_counted", source->result->arrived);
-    leat_json_member_int(json, "units_refused", source->result->refused);
-    leat_json_member_int(json, "units_computed_here", source->result->own);
-    leat_json_member_int(json, "connections", source->result->connections);
-}
+#define AT(member) offsetof(coordinate_source, member)
+static const leat_fact facts[] = {
+    {"run", LEAT_FACT_TEXT, AT(run), .help = LEAT_TRAIN_RUN_HELP},
+    {"train", LEAT_FACT_ROWS, AT(result.train), .rows = leat_train_result_facts},
+    {"units_counted", LEAT_FACT_INT, AT(result.arrived), LEAT_FACT_COUNT,
+     .help = "Results of machines that were counted. Differs between runs."},
+    {"units_refused", LEAT_FACT_INT, AT(result.refused), LEAT_FACT_COUNT,
+     .help = "Results of machines that were refused. Differs between runs."},
+    {"units_computed_here", LEAT_FACT_INT, AT(result.own), LEAT_FACT_COUNT,
+     .help = "Units that the coordinator computed, because no machine could. Differs between "
+             "runs."},
+    {"connections", LEAT_FACT_INT, AT(result.connections),
+     .help = "Connections to the database; 1: it was never lost. Differs between runs."},
+    {0},
+};
+#undef AT
 
-static int show(leat_cli *cli, const coordinate_source *source) {
-    char a[LEAT_WORDS_BYTES], b[LEAT_WORDS_BYTES], c[LEAT_WORDS_BYTES];
-    if (leat_cli_flag(cli, "json")) return leat_out_object(cli, json_members, source);
-    leat_out(cli, "units   %s counted, %s refused, %s computed here\n",
-             leat_words_count(a, source->result->arrived),
-             leat_words_count(b, source->result->refused),
-             leat_words_count(c, source->result->own));
-    leat_train_write_result(cli, source->run, &source->result->train);
-    return 0;
-}
+const leat_facts leat_facts_coordinate = {
+    .schema = "coordinate",
+    .rows = facts,
+    .layout = "units   {units_counted} counted, {units_refused} refused, {units_computed_here} "
+              "computed here\n" LEAT_TRAIN_RESULT_LAYOUT,
+};
 
 static int coordinate(leat_cli *cli, const char *run, leat_coordinate_options *options) {
     leat_train_view view = {.cli = cli, .run = run, .export_dir = options->train.export_dir};
-    leat_coordinate_result result;
+    coordinate_source source = {.run = run};
+    leat_coordinate_result *result = &source.result;
     leat_error err = {0};
     options->train.progress = leat_train_view_progress;
     options->train.stepped = leat_train_view_stepped;
@@ -40,13 +47,12 @@ static int coordinate(leat_cli *cli, const char *run, leat_coordinate_options *o
     options->say = leat_crowd_say;
     options->user = cli;
     leat_code code = leat_coordinate(leat_cli_text(cli, "model"), leat_cli_text(cli, "data"), run,
-                                     options, &result, &err);
+                                     options, result, &err);
     leat_cli_progress_end(cli);
-    if (result.train.note[0] != 0) leat_cli_note(cli, "%s", result.train.note);
+    if (result->train.note[0] != 0) leat_cli_note(cli, "%s", result->train.note);
     leat_train_view_end(&view, code);
     if (code != LEAT_OK) return leat_train_fail(cli, &err);
-    const coordinate_source source = {run, &result};
-    return show(cli, &source);
+    return leat_facts_show(cli, &leat_facts_coordinate, &source);
 }
 
 /* A run whose folder is lost has its settings in the database, if that has it. */

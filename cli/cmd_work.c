@@ -1,44 +1,49 @@
 /* leat work: lends this machine to a training. */
+#include <stddef.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "crowd/crowd.h"
+#include "facts.h"
 
 typedef struct work_source {
-    const leat_work_result *result;
+    leat_work_result result;
     const char *machine;
 } work_source;
 
-static void json_members(leat_json *json, const void *of) {
-    const work_source *source = of;
-    leat_json_member_string(json, "run", source->result->run);
-    leat_json_member_string(json, "machine", source->machine);
-    leat_json_member_int(json, "accepted", source->result->accepted);
-    leat_json_member_int(json, "lost", source->result->lost);
-    leat_json_member_int(json, "connections", source->result->connections);
-}
+#define AT(member) offsetof(work_source, member)
+static const leat_fact facts[] = {
+    {"run", LEAT_FACT_CHARS, AT(result.run), .help = "Name of the run."},
+    {"machine", LEAT_FACT_TEXT, AT(machine),
+     .help = "Identity of this machine, 32 hexadecimal digits."},
+    {"accepted", LEAT_FACT_INT, AT(result.accepted), LEAT_FACT_COUNT,
+     .help = "Units handed in. Differs between runs."},
+    {"lost", LEAT_FACT_INT, AT(result.lost), LEAT_FACT_COUNT,
+     .help = "Units that were not needed: another machine was faster, or the run had moved on. "
+             "Differs between runs."},
+    {"connections", LEAT_FACT_INT, AT(result.connections),
+     .help = "Connections to the database; 1: it was never lost. Differs between runs."},
+    {0},
+};
+#undef AT
 
-static int show(leat_cli *cli, const work_source *source) {
-    char a[LEAT_WORDS_BYTES], b[LEAT_WORDS_BYTES];
-    if (leat_cli_flag(cli, "json")) return leat_out_object(cli, json_members, source);
-    leat_out(cli, "run   %s\n", source->result->run);
-    leat_out(cli, "units %s handed in, %s not needed\n",
-             leat_words_count(a, source->result->accepted),
-             leat_words_count(b, source->result->lost));
-    return 0;
-}
+const leat_facts leat_facts_work = {
+    .schema = "work",
+    .rows = facts,
+    .layout = "run   {run}\nunits {accepted} handed in, {lost} not needed\n",
+};
 
 static int work(leat_cli *cli, leat_work_options *options) {
-    leat_work_result result;
+    work_source source = {.machine = options->machine};
     leat_error err = {0};
     options->progress = leat_cli_progress;
     options->say = leat_crowd_say;
     options->user = cli;
-    const leat_code code = leat_work(options, &result, &err);
+    const leat_code code = leat_work(options, &source.result, &err);
     leat_cli_progress_end(cli);
-    const work_source source = {&result, options->machine};
-    if (code == LEAT_OK) return show(cli, &source);
-    if (code == LEAT_ERR_CANCELLED && result.accepted > 0) (void)show(cli, &source);
+    if (code == LEAT_OK) return leat_facts_show(cli, &leat_facts_work, &source);
+    if (code == LEAT_ERR_CANCELLED && source.result.accepted > 0)
+        (void)leat_facts_show(cli, &leat_facts_work, &source);
     return leat_cli_fail(cli, &err);
 }
 

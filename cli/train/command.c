@@ -1,5 +1,6 @@
 /* leat train MODEL, for any model: what training will take, or the training. */
 #include <math.h>
+#include <stddef.h>
 #include <stdio.h>
 
 #include "train/train.h"
@@ -11,66 +12,119 @@ typedef struct bill_source {
     leat_train_bill bill;
 } bill_source;
 
-static void write_parts(leat_cli *cli, const leat_train_part *part) {
-    char words[LEAT_WORDS_BYTES];
-    for (int i = 0; i < LEAT_PARTS_MAX && part[i].name != NULL; i++)
-        leat_out(cli, "%s %s of the %s", i > 0 ? "," : ":",
-                 leat_words_count(words, part[i].parameters), part[i].name);
+static const char *samples_of(const void *source, bool many) {
+    return leat_train_sample_words(((const bill_source *)source)->model, many);
 }
+
+static leat_fact_value many(const void *source) {
+    return (leat_fact_value){.text = samples_of(source, true)};
+}
+
+static double all_samples(const leat_train_bill *bill) {
+    return bill->epochs * (double)bill->samples;
+}
+
+/* Those of every step; below 0 if steps differ. */
+static leat_fact_value each_samples(const void *source) {
+    const leat_train_bill *bill = &((const bill_source *)source)->bill;
+    const double alike = (double)bill->steps * (double)bill->step_samples;
+    const bool same = fabs(all_samples(bill) - alike) <= 1e-9 * alike;
+    return (leat_fact_value){.whole = same ? bill->step_samples : -1};
+}
+
+static leat_fact_value is_of_images(const void *source) {
+    return (leat_fact_value){.flag = ((const bill_source *)source)->bill.sample_size > 0};
+}
+
+static leat_fact_value bill_seconds(const void *source) {
+    const leat_train_bill *bill = &((const bill_source *)source)->bill;
+    if (!(bill->samples_per_second > 0)) return (leat_fact_value){.real = NAN};
+    return (leat_fact_value){.real = all_samples(bill) / bill->samples_per_second};
+}
+
+typedef struct part {
+    char key[LEAT_WORDS_BYTES];
+    leat_train_part part;
+} part;
+
+static bool part_at(const void *source, int index, void *item) {
+    const leat_train_part *parts = ((const bill_source *)source)->bill.parts;
+    part *out = item;
+    if (index == LEAT_PARTS_MAX || parts[index].name == NULL) return false;
+    out->part = parts[index];
+    snprintf(out->key, sizeof out->key, "%s_parameters", out->part.name);
+    return true;
+}
+
+static const leat_fact part_facts[] = {
+    {"key", LEAT_FACT_CHARS, offsetof(part, key), .help = NULL},
+    {"parameters", LEAT_FACT_INT, offsetof(part, part.parameters), LEAT_FACT_COUNT, .help = NULL},
+    {"name", LEAT_FACT_TEXT, offsetof(part, part.name), .help = NULL},
+    {0},
+};
+
+static const leat_fact_list parts = {.rows = part_facts,
+                                     .shape = LEAT_FACT_NAMED,
+                                     .at = part_at,
+                                     .before = ": ",
+                                     .item = "{parameters} of the {name}",
+                                     .between = ", "};
+
+#define AT(member) offsetof(bill_source, bill.member)
+static const leat_fact known_parts[] = {
+    {"generator_parameters", LEAT_FACT_INT, AT(parts[0].parameters), LEAT_FACT_COUNT,
+     .help = "Those of the generator."},
+    {"discriminator_parameters", LEAT_FACT_INT, AT(parts[1].parameters), LEAT_FACT_COUNT,
+     .help = "Those of the discriminator."},
+    {0},
+};
+
+static const leat_fact bill_facts[] = {
+    {"parameters", LEAT_FACT_INT, AT(parameters), LEAT_FACT_COUNT,
+     .help = "Trainable values of both networks."},
+    {"parts", LEAT_FACT_NAMES, .list = &parts, .rows = known_parts},
+    {"images", LEAT_FACT_INT, AT(samples), LEAT_FACT_COUNT, .noun = samples_of,
+     .help = "Images of the data set."},
+    {"image_size", LEAT_FACT_INT, AT(sample_size), .help = NULL},
+    {"mapped", LEAT_FACT_FLAG, .get = is_of_images, .words = "mapped images"},
+    {"unsampled", LEAT_FACT_FLAG, .get = is_of_images, .words = "without samples"},
+    {"steps", LEAT_FACT_INT, AT(steps), LEAT_FACT_COUNT, .help = "Steps."},
+    {"step_images", LEAT_FACT_INT, AT(step_samples), LEAT_FACT_COUNT, .noun = samples_of,
+     .help = "Images of a step: --units x --unit-size."},
+    {"each_images", LEAT_FACT_INDEX, .get = each_samples, .unit = LEAT_FACT_COUNT,
+     .noun = samples_of},
+    {"epochs", LEAT_FACT_REAL, AT(epochs), .digits = 2,
+     .help = "Epochs, as a number with a fraction."},
+    {"memory_bytes", LEAT_FACT_INT, AT(memory_bytes), LEAT_FACT_BYTES,
+     .help = "Upper bound of the memory in bytes, besides the mapped images and the program "
+             "itself. Depends on the number of threads."},
+    {"checkpoint_bytes", LEAT_FACT_INT, AT(checkpoint_bytes), LEAT_FACT_BYTES,
+     .help = "Size of a checkpoint in bytes."},
+    {"payload_bytes", LEAT_FACT_INT, AT(payload_bytes), LEAT_FACT_BYTES,
+     .help = "Bytes of the result of a unit, as machines send it."},
+    {"weights_bytes", LEAT_FACT_INT, AT(weights_bytes), LEAT_FACT_BYTES,
+     .help = "Bytes of the weights, as machines fetch them."},
+    {"images_per_second", LEAT_FACT_REAL, AT(samples_per_second), .digits = 1, .noun = samples_of,
+     .help = "Rate measured on this machine; 0: not measured. Differs between runs."},
+    {"samples", LEAT_FACT_TEXT, .get = many},
+    {"seconds", LEAT_FACT_REAL, .get = bill_seconds, .unit = LEAT_FACT_SECONDS},
+    {0},
+};
+#undef AT
 
 /* Only what the model has: samples of another kind than images have no size, and are not mapped. */
-static void write_bill(leat_cli *cli, const bill_source *source) {
-    char a[LEAT_WORDS_BYTES], b[LEAT_WORDS_BYTES], c[LEAT_WORDS_BYTES];
-    const leat_train_bill *bill = &source->bill;
-    const char *one = leat_train_sample_words(source->model, false);
-    const double all = bill->epochs * (double)bill->samples; /* steps may differ */
-    const double alike = (double)bill->steps * (double)bill->step_samples;
-    leat_out(cli, "model   %s parameters", leat_words_count(a, bill->parameters));
-    write_parts(cli, bill->parts);
-    leat_out(cli, "\ndata    %s", leat_things(a, bill->samples, one));
-    if (bill->sample_size > 0)
-        leat_out(cli, " of %lld x %lld", (long long)bill->sample_size,
-                 (long long)bill->sample_size);
-    leat_out(cli, "\nsteps   %s", leat_words_count(a, bill->steps));
-    if (fabs(all - alike) <= 1e-9 * alike)
-        leat_out(cli, " of %s", leat_things(b, bill->step_samples, one));
-    leat_out(cli, ", %.2f epochs\n", bill->epochs);
-    leat_out(cli, "memory  at most %s%s\n", leat_words_bytes(a, bill->memory_bytes),
-             bill->sample_size > 0 ? ", and the mapped images" : "");
-    leat_out(cli,
-             "bytes   %s per checkpoint; distributed: upload %s per unit, download %s per step\n",
-             leat_words_bytes(a, bill->checkpoint_bytes), leat_words_bytes(b, bill->payload_bytes),
-             leat_words_bytes(c, bill->weights_bytes));
-    if (!(bill->samples_per_second > 0)) return;
-    leat_out(cli, "time    about %s at %.1f %s/s, measured here%s\n",
-             leat_words_seconds(a, all / bill->samples_per_second), bill->samples_per_second,
-             leat_train_sample_words(source->model, true),
-             bill->sample_size > 0 ? ", without samples" : "");
-}
-
-/* Keys name the samples as the data set does: "images", "step_images", "images_per_second". */
-static void json_bill(leat_json *json, const void *of) {
-    const bill_source *source = of;
-    const leat_train_bill *bill = &source->bill;
-    const char *many = leat_train_sample_words(source->model, true);
-    char key[LEAT_WORDS_BYTES];
-    leat_json_member_int(json, "parameters", bill->parameters);
-    for (int i = 0; i < LEAT_PARTS_MAX && bill->parts[i].name != NULL; i++) {
-        snprintf(key, sizeof key, "%s_parameters", bill->parts[i].name);
-        leat_json_member_int(json, key, bill->parts[i].parameters);
-    }
-    leat_json_member_int(json, many, bill->samples);
-    leat_json_member_int(json, "steps", bill->steps);
-    snprintf(key, sizeof key, "step_%s", many);
-    leat_json_member_int(json, key, bill->step_samples);
-    leat_json_member_double(json, "epochs", bill->epochs);
-    leat_json_member_int(json, "memory_bytes", bill->memory_bytes);
-    leat_json_member_int(json, "checkpoint_bytes", bill->checkpoint_bytes);
-    leat_json_member_int(json, "payload_bytes", bill->payload_bytes);
-    leat_json_member_int(json, "weights_bytes", bill->weights_bytes);
-    snprintf(key, sizeof key, "%s_per_second", many);
-    leat_json_member_double(json, key, bill->samples_per_second);
-}
+const leat_facts leat_facts_bill = {
+    .schema = "train-dcgan-dry-run",
+    .rows = bill_facts,
+    .layout = "model   {parameters} parameters{parts}\n"
+              "data    {images}[ of {image_size} x {image_size}]\n"
+              "steps   {steps}[ of {each_images}], {epochs} epochs\n"
+              "memory  at most {memory_bytes}[, and the {mapped}]\n"
+              "bytes   {checkpoint_bytes} per checkpoint; distributed: upload {payload_bytes} per "
+              "unit, download {weights_bytes} per step\n"
+              "[time    about {seconds} at {images_per_second} {samples}/s, measured here"
+              "[, {unsampled}]\n]",
+};
 
 static int show_bill(leat_cli *cli, const char *model, const char *data,
                      const leat_train_options *options) {
@@ -78,40 +132,41 @@ static int show_bill(leat_cli *cli, const char *model, const char *data,
     leat_error err = {0};
     if (leat_train_plan(model, data, options, true, &source.bill, &err) != LEAT_OK)
         return leat_cli_fail(cli, &err);
-    if (leat_cli_flag(cli, "json")) return leat_out_object(cli, json_bill, &source);
-    write_bill(cli, &source);
-    return 0;
+    return leat_facts_show(cli, &leat_facts_bill, &source);
 }
 
-typedef struct json_source {
+/* ---- The result --------------------------------------------------------------------------- */
+
+typedef struct trained {
     const char *run;
-    const leat_train_result *result;
-} json_source;
+    leat_train_result result;
+} trained;
 
-static void json_result(leat_json *json, const void *of) {
-    const json_source *source = of;
-    leat_train_json_result(json, source->run, source->result);
-}
+static const leat_fact facts[] = {
+    {"run", LEAT_FACT_TEXT, offsetof(trained, run), .help = LEAT_TRAIN_RUN_HELP},
+    {"result", LEAT_FACT_ROWS, offsetof(trained, result), .rows = leat_train_result_facts},
+    {0},
+};
+
+const leat_facts leat_facts_train = {
+    .schema = "train-dcgan", .rows = facts, .layout = LEAT_TRAIN_RESULT_LAYOUT};
 
 /* ---- The command -------------------------------------------------------------------------- */
 
 static int train(leat_cli *cli, const char *model, const char *data, const char *run,
                  leat_train_options *options) {
     leat_train_view view = {.cli = cli, .run = run, .export_dir = options->export_dir};
-    leat_train_result result;
+    trained of = {.run = run};
     leat_error err = {0};
     options->progress = leat_train_view_progress;
     options->stepped = leat_train_view_stepped;
     options->user = &view;
-    leat_code code = leat_train(model, data, run, options, &result, &err);
+    leat_code code = leat_train(model, data, run, options, &of.result, &err);
     leat_cli_progress_end(cli);
-    if (result.note[0] != 0) leat_cli_note(cli, "%s", result.note);
+    if (of.result.note[0] != 0) leat_cli_note(cli, "%s", of.result.note);
     leat_train_view_end(&view, code);
     if (code != LEAT_OK) return leat_train_fail(cli, &err);
-    const json_source source = {run, &result};
-    if (leat_cli_flag(cli, "json")) return leat_out_object(cli, json_result, &source);
-    leat_train_write_result(cli, run, &result);
-    return 0;
+    return leat_facts_show(cli, &leat_facts_train, &of);
 }
 
 int leat_train_command(leat_cli *cli, const char *model) {

@@ -7,12 +7,10 @@
 #include "page/page.h"
 #include "train/train.h"
 
-enum { POINTS = 400, GRIDS = 4 };
+enum { POINTS = LEAT_RUN_POINTS, GRIDS = 4 };
 
 typedef struct run_report {
-    const leat_run *run;
-    leat_run_facts facts;
-    leat_run_metrics *metrics;
+    leat_run_shown of;
     leat_png *grids[GRIDS];
     leat_run_kept grid[GRIDS];
     int32_t width[GRIDS], height[GRIDS];
@@ -170,9 +168,9 @@ static bool is_distance(const leat_value *measures) {
 /* On a logarithmic axis, above the distance of one half of the data from the other. */
 static void draw_distance(leat_page *page, const run_report *report) {
     double xs[POINTS], ys[POINTS];
-    const leat_run_metrics *metrics = report->metrics;
+    const leat_run_metrics *metrics = report->of.metrics;
     const leat_value *measure = &metrics->measures[0];
-    const double halves = report->facts.reference.value;
+    const double halves = report->of.facts.reference.value;
     const int count = (int)metrics->measurement_count;
     char words[LEAT_WORDS_BYTES], label[LEAT_FIGURE_WORDS];
     double high = 0, low = isnan(halves) || !(halves > 0) ? INFINITY : halves;
@@ -215,33 +213,14 @@ static void draw_distance(leat_page *page, const run_report *report) {
 
 /* ---- The page ----------------------------------------------------------------------------- */
 
-static int compare_seconds(const void *a, const void *b) {
-    const double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
-/* Of the points, of which there are at most POINTS. */
-static double median_seconds(const leat_run_metrics *metrics) {
-    double seconds[POINTS];
-    int64_t count = 0;
-    for (int64_t i = 0; i < metrics->point_count; i++)
-        if (!isnan(metrics->points[i].seconds)) seconds[count++] = metrics->points[i].seconds;
-    if (count == 0) return NAN;
-    qsort(seconds, (size_t)count, sizeof *seconds, compare_seconds);
-    return seconds[count / 2];
-}
-
 static void put_cards(leat_textbuf *out, const run_report *report) {
-    const leat_run_metrics *metrics = report->metrics;
-    char words[LEAT_WORDS_BYTES];
+    const leat_run_metrics *metrics = report->of.metrics;
     leat_train_sum sum;
     leat_textbuf_put(out, "<div class=\"cards\">\n");
-    leat_page_card(out, "steps", LEAT_UNIT_COUNT, (double)metrics->last_step);
-    snprintf(words, sizeof words, "%s of the data set", report->facts.many);
-    leat_page_card(out, words, LEAT_UNIT_COUNT, (double)report->facts.samples);
+    leat_run_shown_cards(out, &report->of, "last_step images");
     if (metrics->point_count > 0) {
+        leat_run_shown_cards(out, &report->of, "step_seconds");
         const leat_run_point *last = &metrics->points[metrics->point_count - 1];
-        leat_page_card(out, "seconds per step, median", LEAT_UNIT_NUMBER, median_seconds(metrics));
         for (int k = 0; leat_train_sum_at(metrics->names, last->values, k, &sum); k++)
             leat_page_card(out, sum.words, LEAT_UNIT_NUMBER, sum.value);
     }
@@ -256,7 +235,7 @@ static void put_cards(leat_textbuf *out, const run_report *report) {
 static void put_warnings(leat_textbuf *out, const run_report *report) {
     for (int kind = 0; kind < LEAT_WARNINGS_MAX; kind++) {
         char text[LEAT_WARNING_BYTES];
-        if (!leat_train_warned(report->metrics->warnings, kind, text)) continue;
+        if (!leat_train_warned(report->of.metrics->warnings, kind, text)) continue;
         leat_textbuf_put(out, "<div class=\"panel verdict bad\"><p>Warning: ");
         leat_html_text(out, text);
         leat_textbuf_put(out, ".</p></div>\n");
@@ -276,36 +255,24 @@ static void put_grids(leat_textbuf *out, const run_report *report) {
     leat_textbuf_put(out, "</div>\n");
 }
 
-static void put_row(leat_textbuf *out, const char *name, const char *value) {
-    leat_textbuf_put(out, "<tr><td>");
-    leat_html_text(out, name);
-    leat_textbuf_put(out, "</td><td class=\"text mono wide\">");
-    leat_html_text(out, value);
-    leat_textbuf_put(out, "</td></tr>\n");
-}
-
 static void put_settings(leat_textbuf *out, const run_report *report) {
-    const leat_run_facts *facts = &report->facts;
     leat_textbuf_put(out, "<h2>Settings</h2>\n<div class=\"panel scroll\"><table>\n");
     const char *name, *value;
-    for (int i = 0; leat_run_setting_at(report->run, i, &name, &value); i++)
-        put_row(out, name, value);
-    put_row(out, "model", facts->model);
-    put_row(out, "data set (fingerprint)", facts->data);
-    put_row(out, "kernel class", facts->kernel_class);
-    put_row(out, "run (hash of everything that determines the weights)", facts->run);
+    for (int i = 0; leat_run_setting_at(report->of.run, i, &name, &value); i++)
+        leat_page_text_row(out, name, value);
+    leat_run_shown_cards(out, &report->of, "model data kernel_class run_hash");
     leat_textbuf_put(out, "</table></div>\n");
 }
 
 static void put_checkpoints(leat_textbuf *out, const run_report *report) {
-    const leat_value *measures = report->metrics->measures;
+    const leat_value *measures = report->of.metrics->measures;
     const bool measured = leat_value_count(measures) > 0;
     leat_run_checkpoint of;
     leat_textbuf_put(out, "<h2>Checkpoints</h2>\n<div class=\"panel scroll\"><table>\n<tr><th>step"
                           "</th><th>");
     leat_html_text(out, measured ? measures[0].name : "score");
     leat_textbuf_put(out, "</th><th class=\"text\">hash of the state</th></tr>\n");
-    for (int i = 0; leat_run_checkpoint_at(report->run, i, &of); i++) {
+    for (int i = 0; leat_run_checkpoint_at(report->of.run, i, &of); i++) {
         leat_textbuf_printf(out, "<tr><td>%lld</td><td>", (long long)of.step);
         if (!isnan(of.score)) leat_textbuf_printf(out, "%.4g", of.score);
         if (of.best) leat_textbuf_printf(out, " (%s)", leat_train_best_word(&measures[0]));
@@ -316,7 +283,7 @@ static void put_checkpoints(leat_textbuf *out, const run_report *report) {
 
 /* The first figure of a model's values, such as its loss, then what is measured, then the rest. */
 static void put_curves(leat_page *page, const run_report *report) {
-    const leat_run_metrics *metrics = report->metrics;
+    const leat_run_metrics *metrics = report->of.metrics;
     const run_series values = values_of(metrics), measures = measures_of(metrics);
     const bool distance = is_distance(measures.names);
     draw_figures(page, metrics, &values, 0, 1);
@@ -328,14 +295,14 @@ static void put_curves(leat_page *page, const run_report *report) {
 static void put_page(leat_page *page, const void *user) {
     leat_textbuf *out = page->out;
     const run_report *report = user;
-    leat_page_begin(out, report->facts.path, "leat train");
+    leat_page_begin(out, report->of.facts.path, "leat train");
     leat_textbuf_put(out, "<p class=\"sub\">A run of leat train. The page is updated during "
                           "training; reload it to see progress.</p>\n</header>\n");
     put_warnings(out, report);
     put_cards(out, report);
     leat_textbuf_put(out, "<div class=\"figures\">\n");
     put_curves(page, report);
-    draw_seconds(page, report->metrics);
+    draw_seconds(page, report->of.metrics);
     leat_textbuf_put(out, "</div>\n");
     put_grids(out, report);
     put_checkpoints(out, report);
@@ -349,12 +316,12 @@ static void put_page(leat_page *page, const void *user) {
 static leat_code load_grids(run_report *report, leat_error *err) {
     leat_run_kept of;
     int all = 0;
-    while (leat_run_kept_at(report->run, all, &of)) all++;
+    while (leat_run_kept_at(report->of.run, all, &of)) all++;
     const int shown = all < GRIDS ? all : GRIDS;
     for (int i = 0; i < shown; i++) {
         const int index = shown == 1 ? 0 : (int)((int64_t)i * (all - 1) / (shown - 1));
         const int to = report->grid_count;
-        (void)leat_run_kept_at(report->run, index, &report->grid[to]);
+        (void)leat_run_kept_at(report->of.run, index, &report->grid[to]);
         leat_code code = leat_png_load(&report->grids[to], report->grid[to].path,
                                        &report->width[to], &report->height[to], err);
         if (code == LEAT_ERR_MEMORY) return code;
@@ -365,8 +332,7 @@ static leat_code load_grids(run_report *report, leat_error *err) {
 
 static leat_code write_report(run_report *report, const char *path, leat_error *err) {
     char file[4200];
-    leat_run_get_facts(report->run, &report->facts);
-    leat_code code = leat_run_metrics_load(&report->metrics, report->run, POINTS, err);
+    leat_code code = leat_run_shown_open(&report->of, path, err);
     if (code == LEAT_OK) code = load_grids(report, err);
     if (code != LEAT_OK) return code;
     snprintf(file, sizeof file, "%s/report.html", path);
@@ -376,13 +342,8 @@ static leat_code write_report(run_report *report, const char *path, leat_error *
 
 leat_code leat_train_report(const char *path, leat_error *err) {
     run_report report = {0};
-    leat_run *run = NULL;
-    leat_code code = leat_run_open(&run, path, err);
-    if (code != LEAT_OK) return code;
-    report.run = run;
-    code = write_report(&report, path, err);
+    const leat_code code = write_report(&report, path, err);
     for (int i = 0; i < GRIDS; i++) leat_png_destroy(report.grids[i]);
-    leat_run_metrics_destroy(report.metrics);
-    leat_run_close(run);
+    leat_run_shown_close(&report.of);
     return code;
 }

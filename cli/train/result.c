@@ -1,5 +1,6 @@
-/* What a training has done, in words and as JSON. */
+/* What a training has done. */
 #include <math.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -15,21 +16,29 @@ bool leat_train_warned(const leat_train_warning *warnings, int kind,
     return true;
 }
 
-void leat_train_json_warnings(leat_json *json, const leat_train_warning *warnings) {
-    leat_json_key(json, "warnings");
-    leat_json_begin_array(json);
+/* Those of `warnings` that arose. */
+bool leat_train_warning_at(const leat_train_warning *warnings, int index, void *item) {
+    leat_train_warned_item *out = item;
     for (int kind = 0; kind < LEAT_WARNINGS_MAX; kind++) {
-        char text[LEAT_WARNING_BYTES];
-        if (!leat_train_warned(warnings, kind, text)) continue;
-        leat_json_begin_object(json);
-        leat_json_member_string(json, "kind", warnings[kind].name);
-        leat_json_member_int(json, "step", warnings[kind].step);
-        if (warnings[kind].over > 0) leat_json_member_int(json, "over", warnings[kind].over);
-        leat_json_member_string(json, "text", text);
-        leat_json_end_object(json);
+        if (!leat_train_warned(warnings, kind, out->text) || index-- > 0) continue;
+        out->warning = warnings[kind];
+        return true;
     }
-    leat_json_end_array(json);
+    return false;
 }
+
+#define AT(member) offsetof(leat_train_warned_item, member)
+const leat_fact leat_train_warning_facts[] = {
+    {"kind", LEAT_FACT_TEXT, AT(warning.name),
+     .help = "alike: the generated images are too much alike; won: the discriminator has won, so "
+             "the generator no longer learns."},
+    {"step", LEAT_FACT_INT, AT(warning.step), .help = "Step after which it arose, the last time."},
+    {"over", LEAT_FACT_INT, AT(warning.over), .optional = true,
+     .help = "Step after which it no longer held; absent while it holds."},
+    {"text", LEAT_FACT_CHARS, AT(text), .help = "The warning as a sentence."},
+    {0},
+};
+#undef AT
 
 /* ---- Values of a step ------------------------------------------------------------------------ */
 
@@ -62,35 +71,120 @@ const char *leat_train_better_words(int better) {
     return better > 0 ? "higher is better:" : "lower is better:";
 }
 
-static void write_warnings(leat_cli *cli, const leat_train_result *result) {
-    for (int kind = 0; kind < LEAT_WARNINGS_MAX; kind++) {
-        char text[LEAT_WARNING_BYTES];
-        if (leat_train_warned(result->warnings, kind, text)) leat_out(cli, "warning %s\n", text);
+static bool warning_at(const void *source, int index, void *item) {
+    return leat_train_warning_at(((const leat_train_result *)source)->warnings, index, item);
+}
+
+static const leat_fact_list warnings = {.rows = leat_train_warning_facts,
+                                        .one = "A warning.",
+                                        .at = warning_at,
+                                        .item = "warning {text}\n"};
+
+static leat_fact_value all_done(const void *source) {
+    const leat_train_result *of = source;
+    return (leat_fact_value){.whole = of->last_step == of->first_step ? of->last_step : -1};
+}
+
+static leat_fact_value first_taken(const void *source) {
+    const leat_train_result *of = source;
+    return (leat_fact_value){.whole = of->last_step == of->first_step ? -1 : of->first_step + 1};
+}
+
+static const char *samples_of(const void *source, bool many) {
+    return many ? ((const leat_train_result *)source)->many : NULL;
+}
+
+/* ---- What is measured: the model says what --------------------------------------------------- */
+
+typedef struct measured {
+    char key[LEAT_PLAIN_BYTES];
+    double value;
+} measured;
+
+static const leat_fact measured_facts[] = {
+    {"key", LEAT_FACT_CHARS, offsetof(measured, key), .help = NULL},
+    {"value", LEAT_FACT_REAL, offsetof(measured, value), .optional = true},
+    {0},
+};
+
+/* Of the first measure also what to compare it with. */
+static bool measured_at(const void *source, int index, void *item) {
+    const leat_train_result *of = source;
+    measured *out = item;
+    const char *name = of->reference.name, *more = "";
+    const int between = name != NULL ? 2 : 1; /* after the first */
+    const int measure = index > between ? index - between : 0;
+    if (measure >= leat_value_count(of->measures)) return false;
+    out->value = of->measured[measure];
+    if (index == 1) {
+        out->value = of->untrained;
+        more = "_untrained";
+    } else if (index == 2 && name != NULL) {
+        out->value = of->reference.value;
     }
+    if (index != 2 || name == NULL) name = of->measures[measure].name;
+    snprintf(out->key, sizeof out->key, "%s%s", name, more);
+    return true;
 }
 
-static double measured(const leat_train_result *result, const char *name) {
-    return leat_value_get(result->measures, result->measured, name);
-}
+static const leat_fact_list measures = {
+    .rows = measured_facts, .shape = LEAT_FACT_NAMED, .at = measured_at};
 
-/* What a model does not measure is not known. */
-static void write_score(leat_cli *cli, const leat_train_result *result) {
-    const double score = measured(result, "score"), spread = measured(result, "spread");
-    const double spread_data = measured(result, "spread_data");
-    const double deviation = measured(result, "deviation");
-    if (isnan(score)) return;
-    leat_out(cli, "score   %.4g", score);
-    if (!isnan(result->untrained)) leat_out(cli, "; untrained %.4g", result->untrained);
-    if (!isnan(result->reference.value))
-        leat_out(cli, "; half of the images against the other half: %.4g", result->reference.value);
-    if (!isnan(deviation)) leat_out(cli, "; deviation of the samples %.3f", deviation);
-    leat_out(cli, "\n");
-    if (isnan(spread)) return;
-    leat_out(cli, "spread  %.3f between the samples", spread);
-    if (!isnan(spread_data))
-        leat_out(cli, ", %.3f between the images of the data set", spread_data);
-    leat_out(cli, "\n");
+static leat_fact_value of_name(const void *source, const char *name) {
+    const leat_train_result *of = source;
+    return (leat_fact_value){.real = leat_value_get(of->measures, of->measured, name)};
 }
+static leat_fact_value score(const void *source) { return of_name(source, "score"); }
+static leat_fact_value deviation(const void *source) { return of_name(source, "deviation"); }
+static leat_fact_value spread(const void *source) { return of_name(source, "spread"); }
+static leat_fact_value spread_data(const void *source) { return of_name(source, "spread_data"); }
+
+#define AT(member) offsetof(leat_train_result, member)
+static const leat_fact known_measures[] = {
+    {"score", LEAT_FACT_REAL, .get = score, .optional = true,
+     .help = "Frechet distance between features of generated images and of the data, lower is "
+             "better; absent: not measured."},
+    {"score_untrained", LEAT_FACT_REAL, AT(untrained), .optional = true,
+     .help = "Score before the first step; absent: not measured."},
+    {"score_halves", LEAT_FACT_REAL, AT(reference.value), .optional = true,
+     .help = LEAT_TRAIN_HALVES_HELP},
+    {"deviation", LEAT_FACT_REAL, .get = deviation, .digits = 3, .optional = true,
+     .help = LEAT_TRAIN_DEVIATION_HELP},
+    {"spread", LEAT_FACT_REAL, .get = spread, .digits = 3, .optional = true,
+     .help = "How much the generated images differ: of each value the standard deviation over the "
+             "images, then the mean of all, on the scale -1 to 1; absent: not measured."},
+    {"spread_data", LEAT_FACT_REAL, .get = spread_data, .digits = 3, .optional = true,
+     .help = "The same of the images of the data set; absent: not measured."},
+    {0},
+};
+
+/* ---- The result ------------------------------------------------------------------------------ */
+
+const leat_fact leat_train_result_facts[] = {
+    {"first_step", LEAT_FACT_INT, AT(first_step),
+     .help = "Steps that were done before: this command took first_step + 1 to last_step."},
+    {"last_step", LEAT_FACT_INT, AT(last_step), LEAT_FACT_COUNT, .help = "Last step."},
+    {"all_done", LEAT_FACT_INDEX, .get = all_done, .unit = LEAT_FACT_COUNT},
+    {"first_taken", LEAT_FACT_INDEX, .get = first_taken, .unit = LEAT_FACT_COUNT},
+    {"run_hash", LEAT_FACT_CHARS, AT(run),
+     .help = "Hash of everything that determines the weights, 64 hexadecimal digits."},
+    {"state", LEAT_FACT_CHARS, AT(state),
+     .help = "Hash of the state after the last step, 64 hexadecimal digits: the same on every "
+             "machine."},
+    {"checkpoint", LEAT_FACT_CHARS, AT(checkpoint),
+     .help = "File of the last checkpoint, safetensors; empty: none was written."},
+    {"measures", LEAT_FACT_NAMES, .list = &measures, .rows = known_measures},
+    {"warnings", LEAT_FACT_LIST, .list = &warnings, .help = "What the run has warned of so far."},
+    {"images_per_second", LEAT_FACT_REAL, AT(samples_per_second), .digits = 1, .noun = samples_of,
+     .help = "Rate of training, without samples and checkpoints. Differs between runs."},
+    {"samples", LEAT_FACT_TEXT, AT(many), .help = NULL},
+    {"memory_peak_bytes", LEAT_FACT_INT, AT(memory_peak_bytes), LEAT_FACT_BYTES,
+     .help = "Peak resident memory of the process. Differs between runs."},
+    {"seconds", LEAT_FACT_REAL, AT(seconds), LEAT_FACT_SECONDS,
+     .help = "Seconds in total. Differs between runs."},
+    {0},
+};
+#undef AT
 
 int leat_train_fail(leat_cli *cli, const leat_error *err) {
     const int status = leat_cli_fail(cli, err);
@@ -98,51 +192,4 @@ int leat_train_fail(leat_cli *cli, const leat_error *err) {
         leat_cli_note(cli, "checkpoints that were written before are complete: free some space, "
                            "and continue with --resume");
     return status;
-}
-
-void leat_train_write_result(leat_cli *cli, const char *run, const leat_train_result *result) {
-    char a[LEAT_WORDS_BYTES], b[LEAT_WORDS_BYTES];
-    if (result->last_step == result->first_step)
-        leat_out(cli, "steps   all %s steps were already done\n",
-                 leat_words_count(a, result->last_step));
-    else
-        leat_out(cli, "steps   %s to %s, %.1f %s/s\n", leat_words_count(a, result->first_step + 1),
-                 leat_words_count(b, result->last_step), result->samples_per_second, result->many);
-    write_score(cli, result);
-    write_warnings(cli, result);
-    leat_out(cli, "state   %s\n", result->state);
-    leat_out(cli, "run     ");
-    leat_out_name(cli, run);
-    leat_out(cli, ": report.html, samples/, checkpoints/\n");
-    leat_out(cli, "time    %s, peak memory %s\n", leat_words_seconds(a, result->seconds),
-             leat_words_bytes(b, result->memory_peak_bytes));
-}
-
-/* Of the first measure also what to compare it with. */
-static void json_measured(leat_json *json, const leat_train_result *result) {
-    for (int i = 0; i < leat_value_count(result->measures); i++) {
-        char key[64];
-        leat_json_member_known(json, result->measures[i].name, result->measured[i]);
-        if (i > 0) continue;
-        snprintf(key, sizeof key, "%s_untrained", result->measures[i].name);
-        leat_json_member_known(json, key, result->untrained);
-        if (result->reference.name != NULL)
-            leat_json_member_known(json, result->reference.name, result->reference.value);
-    }
-}
-
-void leat_train_json_result(leat_json *json, const char *run, const leat_train_result *result) {
-    char key[64];
-    leat_json_member_string(json, "run", run);
-    leat_json_member_int(json, "first_step", result->first_step);
-    leat_json_member_int(json, "last_step", result->last_step);
-    leat_json_member_string(json, "run_hash", result->run);
-    leat_json_member_string(json, "state", result->state);
-    leat_json_member_string(json, "checkpoint", result->checkpoint);
-    json_measured(json, result);
-    leat_train_json_warnings(json, result->warnings);
-    snprintf(key, sizeof key, "%s_per_second", result->many);
-    leat_json_member_double(json, key, result->samples_per_second);
-    leat_json_member_int(json, "memory_peak_bytes", result->memory_peak_bytes);
-    leat_json_member_double(json, "seconds", result->seconds);
 }

@@ -1,53 +1,158 @@
 /* A training run as data that commands meet: leat inspect and leat doctor show and check it, the
  * others say where its parts are. */
 #include <math.h>
+#include <stddef.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "doctor/doctor.h"
 #include "kinds.h"
 #include "train/train.h"
 
-/* At most, in JSON; and rows for people. */
-enum { MEASUREMENTS = 400, ROWS = 12, COLUMN = 11 /* characters of a measure */ };
+/* Rows for people. */
+enum { ROWS = 12, COLUMN = 11 /* characters of a measure */ };
 
-typedef struct inspected {
-    leat_run *run;
-    leat_run_facts facts;
-    leat_run_metrics *metrics;
-    leat_run_ledger ledger;
-    bool verified; /* asked for, and no problem was found */
-} inspected;
-
-static leat_code open_run(inspected *self, const char *path, leat_error *err) {
-    *self = (inspected){0};
+leat_code leat_run_shown_open(leat_run_shown *self, const char *path, leat_error *err) {
+    *self = (leat_run_shown){0};
     leat_code code = leat_run_open(&self->run, path, err);
     if (code != LEAT_OK) return code;
     leat_run_get_facts(self->run, &self->facts);
-    return leat_run_metrics_load(&self->metrics, self->run, MEASUREMENTS, err);
+    return leat_run_metrics_load(&self->metrics, self->run, LEAT_RUN_POINTS, err);
 }
 
-static void close_run(inspected *self) {
+void leat_run_shown_close(leat_run_shown *self) {
     leat_run_metrics_destroy(self->metrics);
     leat_run_close(self->run);
 }
 
-/* ---- Shown -------------------------------------------------------------------------------- */
+/* ---- Lists of a run ----------------------------------------------------------------------- */
 
-/* A score is of the first of what is measured. */
-static void put_checkpoint(leat_cli *cli, const leat_value *measures,
-                           const leat_run_checkpoint *of) {
-    char words[LEAT_WORDS_BYTES];
-    leat_out(cli, "  step %-12s state %.16s", leat_words_count(words, of->step), of->state);
-    if (!isnan(of->score) && leat_value_count(measures) > 0) {
-        leat_out(cli, "  %s %.4g", measures[0].name, of->score);
-        if (!isnan(of->deviation)) leat_out(cli, ", deviation %.3f", of->deviation);
-        if (of->best) leat_out(cli, ", the %s", leat_train_best_word(&measures[0]));
-    }
-    leat_out(cli, "\n");
+static bool ledger_at(const void *source, int index, void *item) {
+    const leat_run_shown *self = source;
+    *(leat_run_ledger *)item = self->ledger;
+    return index == 0 && self->ledger.lines > 0;
 }
 
-/* What was measured, over the steps: first, last, and some times between. */
-static void put_measurements(leat_cli *cli, const leat_run_metrics *metrics) {
+#define AT(member) offsetof(leat_run_ledger, member)
+static const leat_fact ledger_facts[] = {
+    {"lines", LEAT_FACT_INT, AT(lines), .help = "Lines."},
+    {"steps", LEAT_FACT_INT, AT(steps), .help = "Steps, without those that a rewind took back."},
+    {"units", LEAT_FACT_INT, AT(units), LEAT_FACT_COUNT, .words = "result",
+     .help = "Results that were counted: one for each unit of these steps, however often it was "
+             "taken."},
+    {"repeated", LEAT_FACT_INT, AT(repeated), LEAT_FACT_COUNT,
+     .help = "Further lines of these units: a step is taken again if the coordinator dies while it "
+             "commits it."},
+    {"refused", LEAT_FACT_INT, AT(refused), LEAT_FACT_COUNT, .help = "Results that were refused."},
+    {"head", LEAT_FACT_CHARS, AT(head),
+     .help = "SHA-256 of the last line: what comes before it cannot be changed without changing "
+             "it."},
+    {0},
+};
+#undef AT
+
+static const leat_fact_list ledger = {
+    .rows = ledger_facts,
+    .shape = LEAT_FACT_OBJECT,
+    .at = ledger_at,
+    .item = "  ledger       {units} counted[, {repeated} of them twice][, {refused} refused]; "
+            "last line {head:.16}\n",
+};
+
+static bool warning_at(const void *source, int index, void *item) {
+    return leat_train_warning_at(((const leat_run_shown *)source)->metrics->warnings, index, item);
+}
+
+static const leat_fact_list warnings = {.rows = leat_train_warning_facts,
+                                        .one = "A warning.",
+                                        .at = warning_at,
+                                        .item = "  warning      {text}\n"};
+
+/* A score is of the first of what is measured. */
+typedef struct checkpoint {
+    leat_run_checkpoint of;
+    const char *measure, *best; /* "" if none */
+} checkpoint;
+
+static bool checkpoint_at(const void *source, int index, void *item) {
+    const leat_run_shown *self = source;
+    const leat_value *measures = self->metrics->measures;
+    checkpoint *out = item;
+    if (!leat_run_checkpoint_at(self->run, index, &out->of)) return false;
+    const bool measured = leat_value_count(measures) > 0;
+    out->measure = measured ? measures[0].name : "";
+    out->best = measured && out->of.best ? leat_train_best_word(&measures[0]) : "";
+    return true;
+}
+
+#define AT(member) offsetof(checkpoint, of.member)
+static const leat_fact checkpoint_facts[] = {
+    {"step", LEAT_FACT_INT, AT(step), LEAT_FACT_COUNT, .help = "Step."},
+    {"state", LEAT_FACT_TEXT, AT(state), .help = "Hash of the state."},
+    {"path", LEAT_FACT_CHARS, AT(path), .help = "File of the weights, safetensors."},
+    {"score", LEAT_FACT_REAL, AT(score), .optional = true,
+     .help = "Score of samples of this step; absent: not measured."},
+    {"deviation", LEAT_FACT_REAL, AT(deviation), .digits = 3, .optional = true,
+     .help = LEAT_TRAIN_DEVIATION_HELP},
+    {"measure", LEAT_FACT_TEXT, offsetof(checkpoint, measure), .help = NULL},
+    {"best", LEAT_FACT_TEXT, offsetof(checkpoint, best), .help = NULL},
+    {0},
+};
+#undef AT
+
+_Static_assert(sizeof(checkpoint) <= LEAT_FACT_ITEM_BYTES, "an item of a list");
+
+static const leat_fact_list checkpoints = {
+    .rows = checkpoint_facts,
+    .one = "A checkpoint.",
+    .at = checkpoint_at,
+    .item = "  step {step:-12} state {state:.16}[  {measure} {score}[, deviation {deviation}]"
+            "[, the {best}]]\n",
+};
+
+typedef struct setting {
+    const char *name, *value;
+} setting;
+
+static bool setting_at(const void *source, int index, void *item) {
+    setting *out = item;
+    return leat_run_setting_at(((const leat_run_shown *)source)->run, index, &out->name,
+                               &out->value);
+}
+
+static const leat_fact setting_facts[] = {
+    {"name", LEAT_FACT_TEXT, offsetof(setting, name), .help = "Name."},
+    {"value", LEAT_FACT_TEXT, offsetof(setting, value), .help = NULL},
+    {0},
+};
+
+static const leat_fact_list settings = {.rows = setting_facts,
+                                        .shape = LEAT_FACT_NAMED,
+                                        .at = setting_at,
+                                        .item = "  {name:-20} {value}\n"};
+
+static bool verified_at(const void *source, int index, void *item) {
+    *(bool *)item = true;
+    return index == 0 && ((const leat_run_shown *)source)->verified;
+}
+
+static const leat_fact verified_facts[] = {
+    {"ok", LEAT_FACT_FLAG, .help = "No problem was found."},
+    {0},
+};
+
+static const leat_fact_list verification = {
+    .rows = verified_facts,
+    .shape = LEAT_FACT_OBJECT,
+    .at = verified_at,
+    .item = "  verification: every checkpoint has the hash it was written with\n",
+};
+
+/* ---- What was measured: the model says what ------------------------------------------------ */
+
+/* Over the steps: first, last, and some times between. */
+static void put_measurements(leat_cli *cli, const void *source) {
+    const leat_run_metrics *metrics = ((const leat_run_shown *)source)->metrics;
     const int64_t all = metrics->measurement_count, rows = all < ROWS ? all : ROWS;
     if (rows == 0) return;
     leat_out(cli, "\n  measured at step");
@@ -66,76 +171,8 @@ static void put_measurements(leat_cli *cli, const leat_run_metrics *metrics) {
     }
 }
 
-static void put_warnings(leat_cli *cli, const leat_run_metrics *metrics) {
-    for (int kind = 0; kind < LEAT_WARNINGS_MAX; kind++) {
-        char text[LEAT_WARNING_BYTES];
-        if (leat_train_warned(metrics->warnings, kind, text))
-            leat_out(cli, "  warning      %s\n", text);
-    }
-}
-
-static void put_ledger(leat_cli *cli, const leat_run_ledger *of) {
-    char a[LEAT_WORDS_BYTES], b[LEAT_WORDS_BYTES];
-    if (of->lines == 0) return;
-    leat_out(cli, "  ledger       %s counted", leat_things(a, of->units, "result"));
-    if (of->repeated > 0) leat_out(cli, ", %s of them twice", leat_words_count(b, of->repeated));
-    if (of->refused > 0) leat_out(cli, ", %s refused", leat_words_count(b, of->refused));
-    leat_out(cli, "; last line %.16s\n", of->head);
-}
-
-static void put_data(leat_cli *cli, const leat_run_facts *facts) {
-    char words[LEAT_WORDS_BYTES];
-    leat_out(cli, "  data         %s", leat_things(words, facts->samples, facts->one));
-    if (facts->sample_size > 0)
-        leat_out(cli, " of %d x %d", (int)facts->sample_size, (int)facts->sample_size);
-    leat_out(cli, ", fingerprint %.16s\n", facts->data);
-}
-
-static void put_run(leat_cli *cli, const inspected *self) {
-    const leat_run_facts *facts = &self->facts;
-    leat_run_checkpoint of;
-    char a[LEAT_WORDS_BYTES], b[LEAT_WORDS_BYTES];
-    leat_out_name(cli, facts->path);
-    leat_out(cli, ": training run of a %s, started by leat %s\n", facts->model,
-             facts->leat_version);
-    if (facts->samples > 0) put_data(cli, facts);
-    leat_out(cli, "  run          %.16s, kernel class %s\n", facts->run, facts->kernel_class);
-    if (facts->init[0] != 0) leat_out(cli, "  init         weights with hash %.16s\n", facts->init);
-    leat_out(cli, "  steps        %s in metrics.jsonl, %s\n",
-             leat_words_count(a, self->metrics->last_step),
-             leat_things(b, facts->checkpoint_count, "checkpoint"));
-    put_ledger(cli, &self->ledger);
-    if (!isnan(facts->reference.value))
-        leat_out(cli, "  score        of one half of the %s against the other: %.4g\n", facts->many,
-                 facts->reference.value);
-    put_warnings(cli, self->metrics);
-    put_measurements(cli, self->metrics);
-    leat_out(cli, "\n");
-    for (int i = 0; leat_run_checkpoint_at(self->run, i, &of); i++)
-        put_checkpoint(cli, self->metrics->measures, &of);
-    leat_out(cli, "\n");
-    const char *name, *value;
-    for (int i = 0; leat_run_setting_at(self->run, i, &name, &value); i++)
-        leat_out(cli, "  %-20s %s\n", name, value);
-    leat_out(cli, "\n  page: report.html in this folder\n");
-    if (self->verified)
-        leat_out(cli, "  verification: every checkpoint has the hash it was written with\n");
-}
-
-static void json_ledger(leat_json *json, const leat_run_ledger *of) {
-    leat_json_key(json, "ledger");
-    leat_json_begin_object(json);
-    leat_json_member_int(json, "lines", of->lines);
-    leat_json_member_int(json, "steps", of->steps);
-    leat_json_member_int(json, "units", of->units);
-    leat_json_member_int(json, "repeated", of->repeated);
-    leat_json_member_int(json, "refused", of->refused);
-    leat_json_member_string(json, "head", of->head);
-    leat_json_end_object(json);
-}
-
-static void json_measurements(leat_json *json, const leat_run_metrics *metrics) {
-    leat_json_key(json, "measurements");
+static void json_measurements(leat_json *json, const void *source) {
+    const leat_run_metrics *metrics = ((const leat_run_shown *)source)->metrics;
     leat_json_begin_array(json);
     for (int64_t i = 0; i < metrics->measurement_count; i++) {
         const leat_run_measurement *of = &metrics->measurements[i];
@@ -148,51 +185,134 @@ static void json_measurements(leat_json *json, const leat_run_metrics *metrics) 
     leat_json_end_array(json);
 }
 
-static void json_run(leat_json *json, const void *of) {
-    const inspected *self = of;
-    const leat_run_facts *facts = &self->facts;
-    leat_run_checkpoint checkpoint;
-    const char *name, *value;
-    leat_json_member_string(json, "path", facts->path);
-    leat_json_member_string(json, "kind", "training run");
-    leat_json_member_string(json, "model", facts->model);
-    leat_json_member_string(json, "run_hash", facts->run);
-    leat_json_member_string(json, "data", facts->data);
-    leat_json_member_int(json, facts->many, facts->samples);
-    if (facts->init[0] != 0) leat_json_member_string(json, "init", facts->init);
-    leat_json_member_string(json, "kernel_class", facts->kernel_class);
-    leat_json_member_string(json, "leat_version", facts->leat_version);
-    leat_json_member_int(json, "last_step", self->metrics->last_step);
-    if (facts->reference.name != NULL)
-        leat_json_member_known(json, facts->reference.name, facts->reference.value);
-    if (self->ledger.lines > 0) json_ledger(json, &self->ledger);
-    leat_train_json_warnings(json, self->metrics->warnings);
-    json_measurements(json, self->metrics);
-    leat_json_key(json, "checkpoints");
-    leat_json_begin_array(json);
-    for (int i = 0; leat_run_checkpoint_at(self->run, i, &checkpoint); i++) {
-        leat_json_begin_object(json);
-        leat_json_member_int(json, "step", checkpoint.step);
-        leat_json_member_string(json, "state", checkpoint.state);
-        leat_json_member_string(json, "path", checkpoint.path);
-        leat_json_member_known(json, "score", checkpoint.score);
-        leat_json_member_known(json, "deviation", checkpoint.deviation);
-        leat_json_end_object(json);
-    }
-    leat_json_end_array(json);
-    leat_json_key(json, "settings");
-    leat_json_begin_object(json);
-    for (int i = 0; leat_run_setting_at(self->run, i, &name, &value); i++)
-        leat_json_member_string(json, name, value);
-    leat_json_end_object(json);
-    if (!self->verified) return;
-    leat_json_key(json, "verification");
-    leat_json_begin_object(json);
-    leat_json_member_bool(json, "ok", true);
-    leat_json_end_object(json);
+/* ---- The run ------------------------------------------------------------------------------ */
+
+static leat_fact_value kind(const void *source) {
+    (void)source;
+    return (leat_fact_value){.text = "training run"};
 }
 
-static int show(leat_cli *cli, inspected *self) {
+static leat_fact_value image_size(const void *source) {
+    return (leat_fact_value){.whole = ((const leat_run_shown *)source)->facts.sample_size};
+}
+
+static leat_fact_value checkpoint_count(const void *source) {
+    return (leat_fact_value){.whole = ((const leat_run_shown *)source)->facts.checkpoint_count};
+}
+
+static leat_fact_value last_step(const void *source) {
+    return (leat_fact_value){.whole = ((const leat_run_shown *)source)->metrics->last_step};
+}
+
+static const char *samples_of(const void *source, bool many) {
+    const leat_run_facts *facts = &((const leat_run_shown *)source)->facts;
+    return many ? facts->many : facts->one;
+}
+
+static bool reference_at(const void *source, int index, void *item) {
+    *(leat_train_reference *)item = ((const leat_run_shown *)source)->facts.reference;
+    return index == 0 && ((const leat_train_reference *)item)->name != NULL;
+}
+
+static const leat_fact reference_facts[] = {
+    {"name", LEAT_FACT_TEXT, offsetof(leat_train_reference, name), .help = NULL},
+    {"value", LEAT_FACT_REAL, offsetof(leat_train_reference, value), .optional = true},
+    {0},
+};
+
+static const leat_fact_list reference = {
+    .rows = reference_facts, .shape = LEAT_FACT_NAMED, .at = reference_at};
+
+static int compare_seconds(const void *a, const void *b) {
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* The median of the points. */
+static leat_fact_value step_seconds(const void *source) {
+    const leat_run_metrics *metrics = ((const leat_run_shown *)source)->metrics;
+    double seconds[LEAT_RUN_POINTS];
+    int64_t count = 0;
+    for (int64_t i = 0; i < metrics->point_count; i++)
+        if (!isnan(metrics->points[i].seconds)) seconds[count++] = metrics->points[i].seconds;
+    if (count == 0) return (leat_fact_value){.real = NAN};
+    qsort(seconds, (size_t)count, sizeof *seconds, compare_seconds);
+    return (leat_fact_value){.real = seconds[count / 2]};
+}
+
+#define AT(member) offsetof(leat_run_shown, facts.member)
+static const leat_fact known_reference[] = {
+    {"score_halves", LEAT_FACT_REAL, AT(reference.value), .optional = true,
+     .help = LEAT_TRAIN_HALVES_HELP},
+    {0},
+};
+
+static const leat_fact facts[] = {
+    {"path", LEAT_FACT_TEXT, AT(path), .help = "The path on the command line."},
+    {"kind", LEAT_FACT_TEXT, .get = kind, .help = "Kind of data."},
+    {"model", LEAT_FACT_TEXT, AT(model), .label = "model", .help = "Model: \"dcgan\"."},
+    {"run_hash", LEAT_FACT_TEXT, AT(run),
+     .label = "run (hash of everything that determines the weights)",
+     .help = "Hash of everything that determines the weights, 64 hexadecimal digits."},
+    {"data", LEAT_FACT_TEXT, AT(data), .label = "data set (fingerprint)",
+     .help = "Fingerprint of the data set, 64 hexadecimal digits; empty: imported weights, without "
+             "data."},
+    {"images", LEAT_FACT_INT, AT(samples), LEAT_FACT_COUNT, .noun = samples_of,
+     .label = "images of the data set", .help = "Images of the data set; 0: imported weights."},
+    {"image_size", LEAT_FACT_INT, .get = image_size},
+    {"samples", LEAT_FACT_TEXT, AT(many), .help = NULL},
+    {"init", LEAT_FACT_TEXT, AT(init), .optional = true,
+     .help = "Hash of the initial weights (--init); absent: they follow from the seed."},
+    {"kernel_class", LEAT_FACT_TEXT, AT(kernel_class), .label = "kernel class",
+     .help = "Kernel class of the machine that began the run: the hash of the kernels' "
+             "self-test."},
+    {"leat_version", LEAT_FACT_TEXT, AT(leat_version),
+     .help = "Version of leat that began the run."},
+    {"last_step", LEAT_FACT_INT, .get = last_step, .unit = LEAT_FACT_COUNT, .label = "steps",
+     .help = "Last step in metrics.jsonl."},
+    {"step_seconds", LEAT_FACT_REAL, .get = step_seconds, .label = "seconds per step, median"},
+    {"checkpoint_count", LEAT_FACT_INT, .get = checkpoint_count, .unit = LEAT_FACT_COUNT,
+     .words = "checkpoint"},
+    {"reference", LEAT_FACT_NAMES, .list = &reference, .rows = known_reference},
+    {"ledger", LEAT_FACT_LIST, .list = &ledger, .optional = true,
+     .help = "Who computed the run, from ledger.jsonl; absent unless leat coordinate trained it."},
+    {"warnings", LEAT_FACT_LIST, .list = &warnings, .help = "What the run warned of."},
+    {"measurements", LEAT_FACT_MEMBER, .member = json_measurements, .show = put_measurements,
+     .help = "What the samples were like, by step; at most 400: of a longer run every second, "
+             "fourth, ... one."},
+    {"checkpoints", LEAT_FACT_LIST, .list = &checkpoints, .help = "Checkpoints, by step."},
+    {"settings", LEAT_FACT_LIST, .list = &settings,
+     .help = "Settings of the run, by their names on the command line, each as it is typed "
+             "there."},
+    {"verification", LEAT_FACT_LIST, .list = &verification, .optional = true,
+     .help = "With --verify: every checkpoint has its hash. If one has not, nothing is written to "
+             "stdout, and the exit status is 1."},
+    {0},
+};
+#undef AT
+
+const leat_facts leat_facts_run = {
+    .schema = "inspect-run",
+    .rows = facts,
+    .layout = "{path}: training run of a {model}, started by leat {leat_version}\n"
+              "[  data         {images}[ of {image_size} x {image_size}], fingerprint {data:.16}\n]"
+              "  run          {run_hash:.16}, kernel class {kernel_class}\n"
+              "[  init         weights with hash {init:.16}\n]"
+              "  steps        {last_step} in metrics.jsonl, {checkpoint_count}\n"
+              "{ledger}"
+              "[  score        of one half of the {samples} against the other: {score_halves}\n]"
+              "{warnings}{measurements}\n"
+              "{checkpoints}\n"
+              "{settings}\n"
+              "  page: report.html in this folder\n"
+              "{verification}",
+};
+
+void leat_run_shown_cards(leat_textbuf *out, const leat_run_shown *self, const char *keys) {
+    leat_facts_cards(out, facts, keys, self);
+}
+
+static int show(leat_cli *cli, leat_run_shown *self) {
     leat_error err = {0};
     if (leat_run_ledger_load(self->run, &self->ledger, &err) != LEAT_OK)
         return leat_cli_fail(cli, &err);
@@ -200,19 +320,17 @@ static int show(leat_cli *cli, inspected *self) {
         if (leat_run_verify(self->run, &err) != LEAT_OK) return leat_cli_fail(cli, &err);
         self->verified = true;
     }
-    if (leat_cli_flag(cli, "json")) return leat_out_object(cli, json_run, self);
-    put_run(cli, self);
-    return 0;
+    return leat_facts_show(cli, &leat_facts_run, self);
 }
 
 int leat_inspect_run(leat_cli *cli) {
-    inspected self;
+    leat_run_shown self;
     leat_error err = {0};
     if (leat_cli_given(cli, "html") || leat_cli_given(cli, "figures"))
         return leat_cli_usage(cli, "the page of a training run is report.html in its folder");
-    leat_code code = open_run(&self, leat_cli_argument(cli, 0), &err);
+    leat_code code = leat_run_shown_open(&self, leat_cli_argument(cli, 0), &err);
     int status = code == LEAT_OK ? show(cli, &self) : leat_cli_fail(cli, &err);
-    close_run(&self);
+    leat_run_shown_close(&self);
     return status;
 }
 
@@ -251,9 +369,9 @@ static void doctor_ledger(leat_doctor *doc, const leat_run *run) {
 
 void leat_doctor_run(leat_doctor *doc, const char *path) {
     char what[640], words[LEAT_WORDS_BYTES];
-    inspected self;
+    leat_run_shown self;
     leat_error err = {0};
-    leat_code code = open_run(&self, path, &err);
+    leat_code code = leat_run_shown_open(&self, path, &err);
     if (code == LEAT_OK) code = leat_run_verify(self.run, &err);
     if (code != LEAT_OK) {
         snprintf(what, sizeof what,
@@ -266,5 +384,5 @@ void leat_doctor_run(leat_doctor *doc, const char *path) {
         leat_doctor_tell(doc, LEAT_DOCTOR_OK, what, "");
         doctor_ledger(doc, self.run);
     }
-    close_run(&self);
+    leat_run_shown_close(&self);
 }

@@ -2,8 +2,25 @@
 #ifndef LEAT_CLI_TRAIN_TRAIN_H
 #define LEAT_CLI_TRAIN_TRAIN_H
 
-#include "frame/cli.h"
+#include "facts.h"
 #include "leat/train.h"
+
+/* A run as it is shown: by leat inspect, and on its page. `ledger` and `verified` are set by those
+ * who ask for them. */
+enum { LEAT_RUN_POINTS = 400 }; /* of its metrics, at most */
+typedef struct leat_run_shown {
+    leat_run *run;
+    leat_run_facts facts;
+    leat_run_metrics *metrics;
+    leat_run_ledger ledger;
+    bool verified; /* and no problem was found */
+} leat_run_shown;
+/* Close it also after a failure. */
+LEAT_MUST_CHECK leat_code leat_run_shown_open(leat_run_shown *self, const char *path,
+                                              leat_error *err);
+void leat_run_shown_close(leat_run_shown *self);
+/* Facts of leat inspect on a page, by their keys: see leat_facts_cards. */
+void leat_run_shown_cards(leat_textbuf *out, const leat_run_shown *self, const char *keys);
 
 /* Writes RUN/report.html: curves, samples, settings; also while the run is trained. */
 LEAT_MUST_CHECK leat_code leat_train_report(const char *run, leat_error *err);
@@ -11,9 +28,15 @@ LEAT_MUST_CHECK leat_code leat_train_report(const char *run, leat_error *err);
 /* For .words of an option with leat_train_options_table. */
 extern const leat_setting leat_train_image_words[];
 
-/* What a run warns of: true if number `kind` arose, with its sentence; and a member "warnings". */
+/* What a run warns of: true if number `kind` arose, with its sentence; and as the items of a list.
+ */
 bool leat_train_warned(const leat_train_warning *warnings, int kind, char text[LEAT_WARNING_BYTES]);
-void leat_train_json_warnings(leat_json *json, const leat_train_warning *warnings);
+typedef struct leat_train_warned_item {
+    leat_train_warning warning;
+    char text[LEAT_WARNING_BYTES];
+} leat_train_warned_item;
+bool leat_train_warning_at(const leat_train_warning *warnings, int index, void *item);
+extern const leat_fact leat_train_warning_facts[];
 
 /* "lowest" or "highest": which of the scores is the best checkpoint's; and "lower is better:" or
  * "higher is better:", NULL if neither is. Of a value's leat_value.better. */
@@ -31,9 +54,28 @@ bool leat_train_sum_at(const leat_value *names, const double *values, int k, lea
 /* Reports that a training has failed, and what to do if a disk is full; returns the exit status. */
 int leat_train_fail(leat_cli *cli, const leat_error *err);
 
-/* What a training has done. */
-void leat_train_write_result(leat_cli *cli, const char *run, const leat_train_result *result);
-void leat_train_json_result(leat_json *json, const char *run, const leat_train_result *result);
+/* What a training has done: facts of a leat_train_result, and a layout of them and of "run", the
+ * folder. */
+extern const leat_fact leat_train_result_facts[];
+#define LEAT_TRAIN_RESULT_LAYOUT                                                                   \
+    "[steps   all {all_done} steps were already done\n]"                                           \
+    "[steps   {first_taken} to {last_step}, {images_per_second} {samples}/s\n]"                    \
+    "[score   {score}[; untrained {score_untrained}][; half of the images against the other "      \
+    "half: {score_halves}][; deviation of the samples {deviation}]\n"                              \
+    "[spread  {spread} between the samples[, {spread_data} between the images of the data set]\n]" \
+    "]"                                                                                            \
+    "{warnings}"                                                                                   \
+    "state   {state}\n"                                                                            \
+    "run     {run}: report.html, samples/, checkpoints/\n"                                         \
+    "time    {seconds}, peak memory {memory_peak_bytes}\n"
+/* What several tables say. */
+#define LEAT_TRAIN_RUN_HELP "Folder of the run, as given on the command line."
+#define LEAT_TRAIN_HALVES_HELP                                                                     \
+    "Score of one half of the data set against the other half, for comparison; absent: not "       \
+    "measured."
+#define LEAT_TRAIN_DEVIATION_HELP                                                                  \
+    "Standard deviation of all values of the generated images, on the scale -1 to 1; absent: not " \
+    "measured."
 
 /* The context of a run's hooks: progress, and a report now and then. */
 typedef struct leat_train_view {

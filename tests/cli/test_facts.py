@@ -9,6 +9,7 @@ import subprocess
 import sys
 import unittest
 
+import json_schema
 from command import BUILD, ROOT
 
 sys.path.insert(0, os.path.join(ROOT, "scripts"))
@@ -76,7 +77,8 @@ class Shown(unittest.TestCase):
             for which, text in (("full", full), ("blank", blank)):
                 done = shown(which, "cards", keys)
                 self.assertEqual((done.returncode, done.stdout), (0, text), (which, keys))
-        for keys in ("nothing", "steps,loss", "unit", "open", "array", "members"):  # unit has no label
+        # The last ones have no label, or are no card.
+        for keys in ("nothing", "steps,loss", "unit", "open", "array", "members"):
             self.assertLess(shown("full", "cards", keys).returncode, 0, keys)
 
     def test_json(self):
@@ -101,6 +103,22 @@ class Schemas(unittest.TestCase):
             with open(path, encoding="utf-8") as file:
                 self.assertEqual(file.read(), text, f"{os.path.relpath(path, ROOT)} is not in step "
                                  "with the table of facts: run scripts/schemas.py")
+
+    def test_shared_definitions(self):
+        """A list whose schema is a definition of common.json: that has what the table says."""
+        every, count = json_schema.Schemas(), 0
+        for name, rows in self.tables.items():
+            for row in rows:
+                place = f"{name}.json#/properties/{row['key']}"
+                _, _, path = place.partition("#")
+                if "$ref" not in (schema := every.find(f"#{path}", place)[0]):
+                    continue
+                shared, _ = every.find(schema["$ref"], place)
+                told = {**row, "help": shared["description"]}
+                self.assertEqual(schemas.lines_of(shared, 0, 0),
+                                 schemas.lines_of(schemas.member(shared, told), 0, 0), place)
+                count += 1
+        self.assertGreater(count, 0)
 
     def test_what_is_written(self):
         """A row that is new, changed or gone; what only the schema has stays."""
