@@ -1,5 +1,7 @@
 /* leat sample: images from a trained generator. */
-#include "frame/cli.h"
+#include <stddef.h>
+
+#include "facts.h"
 #include "leat/train.h"
 
 enum { COUNT_MAX = 4096, COLUMNS = 8 };
@@ -10,13 +12,23 @@ typedef struct sample_source {
     double deviation;
 } sample_source;
 
-static void json_members(leat_json *json, const void *of) {
-    const sample_source *source = of;
-    leat_json_member_string(json, "out", source->out);
-    leat_json_member_int(json, "step", source->step);
-    leat_json_member_int(json, "count", source->count);
-    leat_json_member_double(json, "deviation", source->deviation);
-}
+#define AT(member) offsetof(sample_source, member)
+static const leat_fact facts[] = {
+    {"out", LEAT_FACT_TEXT, AT(out), .help = "PNG, as given on the command line."},
+    {"step", LEAT_FACT_INT, AT(step), .help = "Step of the checkpoint."},
+    {"count", LEAT_FACT_INT, AT(count), .help = "Number of images."},
+    {"deviation", LEAT_FACT_REAL, AT(deviation), .digits = 3,
+     .help = "Standard deviation of all values of the images, on the scale -1 to 1; at least 0.02, "
+             "since nothing is written otherwise."},
+    {0},
+};
+#undef AT
+
+const leat_facts leat_facts_sample = {
+    .schema = "sample",
+    .rows = facts,
+    .layout = "{count} images of step {step}, deviation {deviation}: {out}\n",
+};
 
 static int write_samples(leat_cli *cli, const leat_run *run, sample_source *source) {
     leat_run_sample_options options = leat_run_sample_options_default();
@@ -46,12 +58,7 @@ static int run_sample(leat_cli *cli) {
     int status = write_samples(cli, run, &source);
     leat_run_close(run);
     if (status != 0) return status;
-    if (leat_cli_flag(cli, "json")) return leat_out_object(cli, json_members, &source);
-    leat_out(cli, "%lld images of step %lld, deviation %.3f: ", (long long)source.count,
-             (long long)source.step, source.deviation);
-    leat_out_name(cli, source.out);
-    leat_out(cli, "\n");
-    return 0;
+    return leat_facts_show(cli, &leat_facts_sample, &source);
 }
 
 static const leat_cli_option options[] = {

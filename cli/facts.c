@@ -9,13 +9,8 @@
 #include "page/page.h"
 
 const leat_facts *const leat_facts_tables[] = {
-    &leat_facts_train,
-    &leat_facts_bill,
-    &leat_facts_coordinate,
-    &leat_facts_work,
-    &leat_facts_status,
-    &leat_facts_run,
-    NULL,
+    &leat_facts_train,  &leat_facts_bill, &leat_facts_coordinate, &leat_facts_work,
+    &leat_facts_status, &leat_facts_run,  &leat_facts_sample,     NULL,
 };
 
 /* ---- What a row says of a source ------------------------------------------------------------- */
