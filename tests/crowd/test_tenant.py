@@ -9,7 +9,7 @@ import unittest
 
 from server import require
 
-from tenant_runs import END, SMALL, STEPS, UNITS, TenantRuns, position, units_of
+from tenant_runs import END, ROWS, SMALL, STEPS, UNITS, TenantRuns, position, units_of
 import json_schema
 from command import BUILD, LIMIT, leat
 
@@ -96,6 +96,23 @@ class Tenant(TenantRuns):
         self.assertNotIn("--scale", text[:linear])
         self.assertNotIn("--width", text[:dcgan] + text[linear:])
         self.assertIn(" linear", leat("train", "--help", status=0).stdout)
+
+    def test_keys(self):
+        """Keys in the words of the model and its data, in JSON."""
+        plan = json.loads(leat("train", "linear", self.faces, "--steps", STEPS, *SMALL, "--dry-run",
+                               "--json", status=0).stdout)
+        self.assertEqual(list(plan), [
+            "parameters", "rows", "steps", "step_rows", "epochs", "memory_bytes",
+            "checkpoint_bytes", "payload_bytes", "weights_bytes", "rows_per_second"])
+        result = self.train("names", "--sample-every", STEPS)
+        self.assertEqual(list(result), [
+            "run", "first_step", "last_step", "run_hash", "state", "checkpoint", "distance",
+            "distance_untrained", "rows_seen", "warnings", "rows_per_second", "memory_peak_bytes",
+            "seconds"])
+        self.assertGreater(result["distance_untrained"], result["distance"])
+        self.assertEqual(result["rows_seen"], position(STEPS))
+        run = json.loads(leat("inspect", f"{self.folder}-names", "--json", status=0).stdout)
+        self.assertEqual((run["rows"], "images" in run), (ROWS, False))
 
     def test_refused(self):
         """Options of another model, names of none, and values that only another model takes."""
