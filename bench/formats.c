@@ -111,13 +111,13 @@ static int64_t do_copy_row(bench *b) {
 }
 
 static int64_t do_highway(bench *b) {
-    b->sum += leat_hh64_of(b->from, HASHED_BYTES);
+    b->sum += leat_highwayhash_of(b->from, HASHED_BYTES);
     return HASHED_BYTES;
 }
 
 static int64_t do_highway_portable(bench *b) {
     static const uint64_t key[4] = {1, 2, 3, 4};
-    b->sum += leat_hh64_portable(key, b->from, HASHED_BYTES);
+    b->sum += leat_highwayhash_portable(key, b->from, HASHED_BYTES);
     return HASHED_BYTES;
 }
 

@@ -24,7 +24,7 @@
 enum { RUNS_MAX = 1000 };
 
 typedef struct bench {
-    leat_nn nn;
+    leat_device device;
     const char *variant;
     int threads, images, batches;
     double seconds; /* of measuring a figure */
@@ -80,7 +80,7 @@ static double gflops(const bench *self, double flops, work run, void *what) {
 
 /* At least 0.15 s however short the other measurements are, because every share depends on it. */
 static double peak_of(const bench *self) {
-    return leat_kernels_peak(self->nn.kernels, self->seconds > 0.15 ? self->seconds : 0.15);
+    return leat_kernels_peak(self->device.kernels, self->seconds > 0.15 ? self->seconds : 0.15);
 }
 
 typedef struct product_task {
@@ -92,7 +92,7 @@ typedef struct product_task {
 static void run_product(void *what) {
     product_task *task = what;
     leat_error err = {0};
-    bench_must(leat_product_run(&task->bench->nn, &task->product, task->work, &err), &err);
+    bench_must(leat_product_run(&task->bench->device, &task->product, task->work, &err), &err);
 }
 
 static void product(const bench *self, const char *name, const int *size) {
@@ -104,7 +104,7 @@ static void product(const bench *self, const char *name, const int *size) {
                                      .a_step = depth,
                                      .b_step = columns,
                                      .c_step = columns}};
-    const int64_t work_count = leat_product_work_count(&self->nn, &task.product);
+    const int64_t work_count = leat_product_work_count(&self->device, &task.product);
     if (work_count < 0) bench_die("%s: the sizes are out of range", name);
     float *a = floats(rows * depth), *b = floats(depth * columns), *c = floats(rows * columns);
     task.product.a = a;
@@ -131,7 +131,7 @@ typedef struct conv_task {
 static void run_down(void *what) {
     conv_task *task = what;
     leat_error err = {0};
-    bench_must(leat_conv_down(&task->bench->nn, &task->conv, task->bench->images, task->packed,
+    bench_must(leat_conv_down(&task->bench->device, &task->conv, task->bench->images, task->packed,
                               task->wide, task->narrow, &err),
                &err);
 }
@@ -139,7 +139,7 @@ static void run_down(void *what) {
 static void run_up(void *what) {
     conv_task *task = what;
     leat_error err = {0};
-    bench_must(leat_conv_up(&task->bench->nn, &task->conv, task->bench->images, task->packed,
+    bench_must(leat_conv_up(&task->bench->device, &task->conv, task->bench->images, task->packed,
                             task->narrow, task->wide, &err),
                &err);
 }
@@ -148,7 +148,7 @@ static void run_weights(void *what) {
     conv_task *task = what;
     const leat_conv_gradient gradient = {task->gradient, false, task->work};
     leat_error err = {0};
-    bench_must(leat_conv_weight_gradient(&task->bench->nn, &task->conv, task->bench->images,
+    bench_must(leat_conv_weight_gradient(&task->bench->device, &task->conv, task->bench->images,
                                          task->wide, task->narrow, &gradient, &err),
                &err);
 }
@@ -173,7 +173,7 @@ static void conv(const bench *self, const char *name, const int *size) {
     const int64_t gradient_count = leat_conv_gradient_count(&task.conv);
     const int64_t wide_count = leat_conv_wide_count(&task.conv, self->images);
     const int64_t narrow_count = leat_conv_narrow_count(&task.conv, self->images);
-    const int64_t work_count = leat_conv_work_count(&self->nn, &task.conv, self->images) + 1;
+    const int64_t work_count = leat_conv_work_count(&self->device, &task.conv, self->images) + 1;
     const double flops = 2.0 * (double)weight_count * task.conv.narrow_height *
                          task.conv.narrow_width * self->images;
     float *weights = floats(weight_count);
@@ -183,8 +183,8 @@ static void conv(const bench *self, const char *name, const int *size) {
     for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
         task.wide = floats(wide_count); /* anew, because up and down write one of them */
         task.narrow = floats(narrow_count);
-        if (i == 0) leat_conv_pack_down(&self->nn, &task.conv, weights, task.packed);
-        else leat_conv_pack_up(&self->nn, &task.conv, weights, task.packed);
+        if (i == 0) leat_conv_pack_down(&self->device, &task.conv, weights, task.packed);
+        else leat_conv_pack_up(&self->device, &task.conv, weights, task.packed);
         char key[80];
         snprintf(key, sizeof key, "%s/%s", name, ways[i].name);
         leat_json_member_double(self->json, key, gflops(self, flops, ways[i].run, &task));
@@ -293,10 +293,10 @@ int main(int argc, char **argv) {
     bench self = {.threads = 1, .images = 32, .batches = 10, .seconds = 0.2};
     int at = read_options(&self, argc, argv);
     leat_error err = {0};
-    bench_must(leat_kernels_named(self.variant, &self.nn.kernels, &err), &err);
-    if (self.threads > 1) bench_must(leat_pool_create(&self.nn.pool, self.threads, &err), &err);
+    bench_must(leat_kernels_named(self.variant, &self.device.kernels, &err), &err);
+    if (self.threads > 1) bench_must(leat_pool_create(&self.device.pool, self.threads, &err), &err);
     self.json = bench_json_begin();
-    leat_json_member_string(self.json, "kernels", self.nn.kernels->name);
+    leat_json_member_string(self.json, "kernels", self.device.kernels->name);
     leat_json_member_int(self.json, "threads", self.threads);
     for (; at < argc; at++) figure(&self, argv[at]);
     if (self.peak > 0) { /* again, because another process may have been in the way before */
@@ -304,6 +304,6 @@ int main(int argc, char **argv) {
         leat_json_member_double(self.json, "peak", again > self.peak ? again : self.peak);
     }
     bench_json_end(self.json);
-    leat_pool_destroy(self.nn.pool);
+    leat_pool_destroy(self.device.pool);
     return 0;
 }

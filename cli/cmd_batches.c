@@ -3,7 +3,7 @@
  * saves and resumes their state. Each kind of data has its own loader; cli/batches/run.c holds what
  * they share.
  */
-#include "kinds.h"
+#include "data_kinds.h"
 #include "leat/load.h"
 #include "leat/load_can.h"
 #include "leat/load_images.h"
@@ -64,7 +64,7 @@ static const leat_cli_option options[] = {
          "split to load: train, test or all (default: train; of third-party files that have no "
          "training rows, all); for a CAN cache train, val, test_NAME, or all, one after the other "
          "(default: train)"},
-    {.table = leat_sample_options_table, .of = LEAT_CLI_PROBES},
+    {.table = leat_sampler_options_table, .of = LEAT_CLI_PROBES},
     {.own.name = "by",
      .own.kind = LEAT_SETTING_CHOICE,
      .own.choices = "client",

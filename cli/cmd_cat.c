@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "cat/cat.h"
-#include "kinds.h"
+#include "data_kinds.h"
 
 int leat_cat_read_range(leat_cli *cli, const char *option, const char *things, int64_t count,
                         leat_cat_range *out) {

@@ -1,5 +1,5 @@
 /* leat export: writes a run's weights for PyTorch and Hugging Face. */
-#include "frame/cli.h"
+#include "command/cli.h"
 #include "leat/train.h"
 
 static int run_export(leat_cli *cli) {

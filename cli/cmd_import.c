@@ -1,5 +1,5 @@
 /* leat import: creates a run from exported or third-party weights. */
-#include "frame/cli.h"
+#include "command/cli.h"
 #include "leat/train.h"
 
 static int run_import(leat_cli *cli) {

@@ -1,7 +1,7 @@
 /* leat inspect: the contents of a data set as text, one JSON document or a page, and its
  * verification. */
+#include "data_kinds.h"
 #include "inspect/inspect.h"
-#include "kinds.h"
 
 static void write_place(leat_cli *cli, const char *what, const char *path) {
     if (path == NULL) return;

@@ -1,7 +1,7 @@
 /* leat version: how this leat was built, for bug reports. */
 #include <string.h>
 
-#include "frame/cli.h"
+#include "command/cli.h"
 #include "leat/duckdb.h"
 
 /* The library that reads Parquet, which is opened at run time: its version and place, or why it is

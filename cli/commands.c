@@ -1,6 +1,6 @@
 /* What there is: a command, and a model that is trained, is a row more. By themselves in this file,
  * so that a program of the tests can be linked with other lists. */
-#include "frame/frame.h"
+#include "command/internal.h"
 #include "leat/nn.h"
 
 const leat_cli_command *const leat_cli_commands[] = {

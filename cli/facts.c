@@ -4,13 +4,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "command/internal.h"
 #include "facts.h"
-#include "frame/frame.h"
 #include "page/page.h"
 
 const leat_facts *const leat_facts_tables[] = {
-    &leat_facts_train,  &leat_facts_bill, &leat_facts_coordinate, &leat_facts_work,
-    &leat_facts_status, &leat_facts_run,  &leat_facts_sample,     NULL,
+    &leat_facts_train,  &leat_facts_estimate, &leat_facts_coordinate, &leat_facts_work,
+    &leat_facts_status, &leat_facts_run,      &leat_facts_sample,     NULL,
 };
 
 /* ---- What a row says of a source ------------------------------------------------------------- */
@@ -266,7 +266,8 @@ void leat_facts_write(leat_cli *cli, const leat_fact *rows, const char *layout,
 
 static void put_card(leat_textbuf *out, const leat_fact *row, const void *source) {
     const leat_fact_value value = value_of(row, source);
-    const leat_unit unit = row->unit == LEAT_FACT_BYTES ? LEAT_UNIT_BYTES : LEAT_UNIT_COUNT;
+    const leat_display_unit unit =
+        row->unit == LEAT_FACT_BYTES ? LEAT_DISPLAY_BYTES : LEAT_DISPLAY_COUNT;
     char text[LEAT_PLAIN_BYTES];
     if (row->label == NULL) leat_cli_broken(row->key);
     if (row->optional && is_blank(row, source)) return;
@@ -276,7 +277,7 @@ static void put_card(leat_textbuf *out, const leat_fact *row, const void *source
     case LEAT_FACT_TEXT: leat_page_text_row(out, label, value.text); break;
     case LEAT_FACT_INT:
     case LEAT_FACT_INDEX: leat_page_card(out, label, unit, (double)value.whole); break;
-    case LEAT_FACT_REAL: leat_page_card(out, label, LEAT_UNIT_NUMBER, value.real); break;
+    case LEAT_FACT_REAL: leat_page_card(out, label, LEAT_DISPLAY_NUMBER, value.real); break;
     case LEAT_FACT_FLAG:
     case LEAT_FACT_LIST:
     case LEAT_FACT_MEMBER:

@@ -16,7 +16,7 @@
 #ifndef LEAT_CLI_FACTS_H
 #define LEAT_CLI_FACTS_H
 
-#include "frame/cli.h"
+#include "command/cli.h"
 
 typedef enum leat_fact_kind {
     LEAT_FACT_CHARS,  /* char[]: a text; blank: "" */
@@ -102,8 +102,8 @@ typedef struct leat_facts {
 
 /* All tables with a schema; ends with NULL. */
 extern const leat_facts *const leat_facts_tables[];
-extern const leat_facts leat_facts_train, leat_facts_bill, leat_facts_coordinate, leat_facts_work,
-    leat_facts_status, leat_facts_run, leat_facts_sample;
+extern const leat_facts leat_facts_train, leat_facts_estimate, leat_facts_coordinate,
+    leat_facts_work, leat_facts_status, leat_facts_run, leat_facts_sample;
 
 void leat_facts_json(leat_json *json, const leat_fact *rows, const void *source);
 void leat_facts_write(leat_cli *cli, const leat_fact *rows, const char *layout, const void *source);

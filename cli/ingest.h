@@ -2,7 +2,7 @@
 #ifndef LEAT_CLI_INGEST_H
 #define LEAT_CLI_INGEST_H
 
-#include "frame/cli.h"
+#include "command/cli.h"
 #include "leat/ingest.h"
 
 /* How the inputs of a reused result were compared with those of this run. */

@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "frame/frame.h"
+#include "command/internal.h"
 
 /* The number of words of the command at the start of argv, and the command; 0 if there is none. */
 static int find_command(int count, char **argv, const leat_cli_command **found) {

@@ -2,7 +2,7 @@
 #ifndef LEAT_CLI_OVERLAP_H
 #define LEAT_CLI_OVERLAP_H
 
-#include "frame/cli.h"
+#include "command/cli.h"
 #include "leat/format.h"
 
 /* Two lines, the first after `first`, the second after `second`; nothing if it is not known, or if

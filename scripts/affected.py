@@ -138,7 +138,7 @@ class Reach:
         elif top == "cli":
             match = re.match(r"cmd_(\w+)\.c$|(\w+)/", rest)
             name = match.group(1) or match.group(2) if match else "*"
-            self.own.add("*" if name == "frame" else name)
+            self.own.add("*" if name == "command" else name)
         elif top == "tests":
             if rest.startswith("golden"):
                 self.golden = True

@@ -2,7 +2,7 @@
 #ifndef LEAT_CLI_BATCHES_BATCHES_H
 #define LEAT_CLI_BATCHES_BATCHES_H
 
-#include "frame/cli.h"
+#include "command/cli.h"
 #include "leat/load.h"
 
 #define BATCHES_STEPS 10             /* without --steps, where epochs do not end them */

@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "batches/graphs.h"
-#include "kinds.h"
+#include "data_kinds.h"
 
 static graphs_job *job_of(batches_run *run) { return (graphs_job *)run; }
 

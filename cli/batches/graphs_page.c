@@ -54,23 +54,24 @@ static void put_extent(leat_textbuf *out, const graphs_report *report) {
 static void put_cards(leat_textbuf *out, const graphs_report *report) {
     const graphs_sums *all = &report->all;
     leat_textbuf_put(out, "<div class=\"cards\">\n");
-    leat_page_card(out, "batches", LEAT_UNIT_COUNT, (double)all->batches);
-    leat_page_card(out, "graphs per batch", LEAT_UNIT_COUNT, leat_ratio(all->graphs, all->batches));
+    leat_page_card(out, "batches", LEAT_DISPLAY_COUNT, (double)all->batches);
+    leat_page_card(out, "graphs per batch", LEAT_DISPLAY_COUNT,
+                   leat_ratio(all->graphs, all->batches));
     if (report->max_nodes > 0)
-        leat_page_card(out, "of the node budget", LEAT_UNIT_SHARE,
+        leat_page_card(out, "of the node budget", LEAT_DISPLAY_SHARE,
                        graphs_fill(all->nodes, all->batches, report->max_nodes));
     if (report->max_edges > 0)
-        leat_page_card(out, "of the edge budget", LEAT_UNIT_SHARE,
+        leat_page_card(out, "of the edge budget", LEAT_DISPLAY_SHARE,
                        graphs_fill(all->edges, all->batches, report->max_edges));
-    leat_page_card(out, "graphs with an attack", LEAT_UNIT_SHARE,
+    leat_page_card(out, "graphs with an attack", LEAT_DISPLAY_SHARE,
                    leat_ratio(all->attacks, all->graphs));
     if (all->unlabelled > 0)
-        leat_page_card(out, "unlabelled graphs", LEAT_UNIT_SHARE,
+        leat_page_card(out, "unlabelled graphs", LEAT_DISPLAY_SHARE,
                        leat_ratio(all->unlabelled, all->graphs));
     if (report->facts.left_out > 0)
-        leat_page_card(out, "graphs left out by --graphs", LEAT_UNIT_COUNT,
+        leat_page_card(out, "graphs left out by --graphs", LEAT_DISPLAY_COUNT,
                        (double)report->facts.left_out);
-    leat_page_card(out, "graphs that exceed a budget", LEAT_UNIT_COUNT,
+    leat_page_card(out, "graphs that exceed a budget", LEAT_DISPLAY_COUNT,
                    (double)report->facts.oversize_count);
     leat_textbuf_put(out, "</div>\n");
 }
@@ -136,14 +137,14 @@ static void draw_columns(leat_plot *plot, const graphs_report *report, column_va
 static leat_plot batch_plot(leat_page *page, const graphs_report *report, double high,
                             const char *y_label) {
     return (leat_plot){.page = page,
-                       .x = {LEAT_UNIT_COUNT, false, 0, (double)report->all.batches,
+                       .x = {LEAT_DISPLAY_COUNT, false, 0, (double)report->all.batches,
                              "batch, from 0, in the order of training"},
-                       .y = {LEAT_UNIT_SHARE, false, 0, leat_axis_end(high), y_label}};
+                       .y = {LEAT_DISPLAY_SHARE, false, 0, leat_axis_end(high), y_label}};
 }
 
 static void put_key(leat_page *page, const char *class_name, const char *name, double share) {
     char words[LEAT_WORDS_BYTES];
-    leat_figure_item(page, class_name, name, leat_unit_words(words, LEAT_UNIT_SHARE, share));
+    leat_figure_item(page, class_name, name, leat_display_words(words, LEAT_DISPLAY_SHARE, share));
 }
 
 static void put_fill(leat_page *page, const graphs_report *report) {
@@ -183,12 +184,12 @@ static void draw_ranges(leat_plot *plot, const graphs_report *report) {
         const graphs_sums *column = &report->column[i];
         snprintf(words, sizeof words, "batches %s to %s: %s to %s of the graphs, overall %s",
                  leat_words_count(a, at), leat_words_count(b, at + column->batches - 1),
-                 leat_unit_words(c, LEAT_UNIT_SHARE, column->attacks_least),
-                 leat_unit_words(d, LEAT_UNIT_SHARE, column->attacks_most),
-                 leat_unit_words(e, LEAT_UNIT_SHARE, attack_share(report, column)));
-        leat_plot_range(plot, (leat_span){(double)at, (double)(at + column->batches)},
-                        (leat_span){column->attacks_least, column->attacks_most}, ends, "bar range",
-                        words);
+                 leat_display_words(c, LEAT_DISPLAY_SHARE, column->attacks_least),
+                 leat_display_words(d, LEAT_DISPLAY_SHARE, column->attacks_most),
+                 leat_display_words(e, LEAT_DISPLAY_SHARE, attack_share(report, column)));
+        leat_plot_range(plot, (leat_plot_span){(double)at, (double)(at + column->batches)},
+                        (leat_plot_span){column->attacks_least, column->attacks_most}, ends,
+                        "bar range", words);
         at += column->batches;
     }
 }
@@ -207,8 +208,8 @@ static void put_attacks(leat_page *page, const graphs_report *report) {
     leat_figure_begin(page, title);
     put_key(page, "line l1", "overall", attack_share(report, all));
     snprintf(words, sizeof words, "%s to %s",
-             leat_unit_words(a, LEAT_UNIT_SHARE, all->attacks_least),
-             leat_unit_words(b, LEAT_UNIT_SHARE, all->attacks_most));
+             leat_display_words(a, LEAT_DISPLAY_SHARE, all->attacks_least),
+             leat_display_words(b, LEAT_DISPLAY_SHARE, all->attacks_most));
     leat_figure_item(page, ranges ? "bar range" : NULL, "per batch", words);
     if (ranges) {
         snprintf(words, sizeof words, "of %s batches a column",
@@ -236,8 +237,8 @@ static void put_tiers(leat_page *page, const graphs_report *report) {
         graphs[i] = leat_ratio(report->epoch[i].graph_count, report->facts.graphs);
     }
     leat_plot plot = {.page = page,
-                      .x = {LEAT_UNIT_COUNT, false, 0, xs[count - 1], "epoch"},
-                      .y = {LEAT_UNIT_SHARE, false, 0, 1, "share of all"},
+                      .x = {LEAT_DISPLAY_COUNT, false, 0, xs[count - 1], "epoch"},
+                      .y = {LEAT_DISPLAY_SHARE, false, 0, 1, "share of all"},
                       .points = true,
                       .series = "graphs"};
     leat_figure_begin(page, title);
@@ -299,8 +300,8 @@ static void put_balance(leat_textbuf *out, const graphs_job *job) {
         leat_textbuf_put(out, "<tr><td>");
         leat_html_text(out, split->attacks[i].name);
         leat_textbuf_put(out, "</td>");
-        leat_page_cell(out, LEAT_UNIT_COUNT, (double)split->attacks[i].graphs);
-        leat_page_cell(out, LEAT_UNIT_SHARE,
+        leat_page_cell(out, LEAT_DISPLAY_COUNT, (double)split->attacks[i].graphs);
+        leat_page_cell(out, LEAT_DISPLAY_SHARE,
                        leat_ratio(split->attacks[i].graphs, split->graph_count));
         leat_textbuf_put(out, "</tr>\n");
     }
@@ -315,16 +316,16 @@ static void put_oversize_row(leat_textbuf *out, const graphs_report *report, int
         leat_can_cache_get_capture(report->job->cache, graph.capture, &capture, &err) != LEAT_OK)
         return;
     leat_textbuf_put(out, "<tr>");
-    leat_page_cell(out, LEAT_UNIT_COUNT, (double)graph.graph);
-    leat_page_cell(out, LEAT_UNIT_COUNT, graph.node_count);
-    leat_page_cell(out, LEAT_UNIT_COUNT, graph.edge_count);
+    leat_page_cell(out, LEAT_DISPLAY_COUNT, (double)graph.graph);
+    leat_page_cell(out, LEAT_DISPLAY_COUNT, graph.node_count);
+    leat_page_cell(out, LEAT_DISPLAY_COUNT, graph.edge_count);
     leat_textbuf_put(out, "<td>");
     leat_html_text(out, capture.folder);
     if (capture.folder[0] != 0) leat_textbuf_put(out, "/");
     leat_html_text(out, capture.file);
     if (capture.recording > 1) leat_textbuf_printf(out, " #%d", capture.recording);
     leat_textbuf_put(out, "</td>");
-    leat_page_cell(out, LEAT_UNIT_COUNT, (double)graph.window_start);
+    leat_page_cell(out, LEAT_DISPLAY_COUNT, (double)graph.window_start);
     leat_textbuf_put(out, "</tr>\n");
 }
 

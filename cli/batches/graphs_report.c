@@ -47,14 +47,14 @@ static void count_batch(graphs_report *report, const leat_graph_epoch_lists *lis
         batch.edges += lists->edges[graph];
         batch.attacks += lists->y[graph] > 0;
         batch.unlabelled += lists->y[graph] < 0;
-        leat_dist_add(&report->graph_nodes, lists->nodes[graph], 1);
+        leat_distribution_add(&report->graph_nodes, lists->nodes[graph], 1);
     }
     batch.attacks_least = batch.attacks_most = leat_ratio(batch.attacks, batch.graphs);
     if (report->all.batches == 0) report->first = (graphs_place){lists->epoch, b};
     report->last = (graphs_place){lists->epoch, b};
-    leat_dist_add(&report->graphs, batch.graphs, 1);
-    leat_dist_add(&report->nodes, batch.nodes, 1);
-    leat_dist_add(&report->edges, batch.edges, 1);
+    leat_distribution_add(&report->graphs, batch.graphs, 1);
+    leat_distribution_add(&report->nodes, batch.nodes, 1);
+    leat_distribution_add(&report->edges, batch.edges, 1);
     add_sums(&report->all, &batch);
     add_column(report, &batch);
 }
@@ -198,10 +198,10 @@ static void json_members(leat_json *json, const void *of) {
                             graphs_fill(all->edges, all->batches, report->max_edges));
     leat_json_member_double(json, "attacks_least", report->all.attacks_least);
     leat_json_member_double(json, "attacks_most", report->all.attacks_most);
-    leat_json_dist(json, "batch_graphs", &report->graphs, 1);
-    leat_json_dist(json, "batch_nodes", &report->nodes, 1);
-    leat_json_dist(json, "batch_edges", &report->edges, 1);
-    leat_json_dist(json, "graph_nodes", &report->graph_nodes, 1);
+    leat_json_distribution(json, "batch_graphs", &report->graphs, 1);
+    leat_json_distribution(json, "batch_nodes", &report->nodes, 1);
+    leat_json_distribution(json, "batch_edges", &report->edges, 1);
+    leat_json_distribution(json, "graph_nodes", &report->graph_nodes, 1);
     put_columns(json, report);
     put_epochs(json, report);
     graphs_json_excluded(json, report->job);
@@ -219,23 +219,23 @@ static void write_words(const graphs_report *report) {
              (long long)report->last.epoch, (long long)report->last.batch);
     leat_out(cli, "graphs     %s, %s of them with an attack: %s", leat_words_count(a, all->graphs),
              leat_words_count(b, all->attacks),
-             leat_unit_words(c, LEAT_UNIT_SHARE, leat_ratio(all->attacks, all->graphs)));
+             leat_display_words(c, LEAT_DISPLAY_SHARE, leat_ratio(all->attacks, all->graphs)));
     leat_out(cli, ", %s to %s per batch\n",
-             leat_unit_words(a, LEAT_UNIT_SHARE, report->all.attacks_least),
-             leat_unit_words(b, LEAT_UNIT_SHARE, report->all.attacks_most));
+             leat_display_words(a, LEAT_DISPLAY_SHARE, report->all.attacks_least),
+             leat_display_words(b, LEAT_DISPLAY_SHARE, report->all.attacks_most));
     if (all->unlabelled > 0)
-        leat_out(cli, "           %s of them unlabelled: %s\n",
-                 leat_words_count(a, all->unlabelled),
-                 leat_unit_words(b, LEAT_UNIT_SHARE, leat_ratio(all->unlabelled, all->graphs)));
+        leat_out(
+            cli, "           %s of them unlabelled: %s\n", leat_words_count(a, all->unlabelled),
+            leat_display_words(b, LEAT_DISPLAY_SHARE, leat_ratio(all->unlabelled, all->graphs)));
     if (report->max_nodes > 0)
         leat_out(cli, "nodes      %s of %s per batch\n",
-                 leat_unit_words(a, LEAT_UNIT_SHARE,
-                                 graphs_fill(all->nodes, all->batches, report->max_nodes)),
+                 leat_display_words(a, LEAT_DISPLAY_SHARE,
+                                    graphs_fill(all->nodes, all->batches, report->max_nodes)),
                  leat_words_count(b, report->max_nodes));
     if (report->max_edges > 0)
         leat_out(cli, "edges      %s of %s per batch\n",
-                 leat_unit_words(a, LEAT_UNIT_SHARE,
-                                 graphs_fill(all->edges, all->batches, report->max_edges)),
+                 leat_display_words(a, LEAT_DISPLAY_SHARE,
+                                    graphs_fill(all->edges, all->batches, report->max_edges)),
                  leat_words_count(b, report->max_edges));
     if (report->facts.oversize_count > 0)
         leat_out(cli, "oversize   %s\n", leat_things(a, report->facts.oversize_count, "graph"));

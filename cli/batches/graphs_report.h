@@ -19,8 +19,8 @@ typedef struct graphs_report {
     graphs_place first, last;     /* batches counted, of all hosts */
     int64_t max_nodes, max_edges; /* of a batch; 0: no limit */
     graphs_sums all;
-    leat_dist graphs, nodes, edges; /* of a batch */
-    leat_dist graph_nodes;          /* of a graph */
+    leat_distribution graphs, nodes, edges; /* of a batch */
+    leat_distribution graph_nodes;          /* of a graph */
     /* The batches in order; each column holds enough of them that all columns fit. */
     graphs_sums column[GRAPHS_COLUMNS];
     int64_t column_batches;

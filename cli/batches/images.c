@@ -1,7 +1,7 @@
 /* leat batches of an image data set. */
 #include "batches/images.h"
 
-#include "kinds.h"
+#include "data_kinds.h"
 
 static images_job *job_of(batches_run *run) { return (images_job *)run; }
 

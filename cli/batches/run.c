@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "batches/batches.h"
-#include "kinds.h"
+#include "data_kinds.h"
 #include "page/page.h"
 
 batches_run batches_run_begin(leat_cli *cli, const batches_kind *kind) {

@@ -1,6 +1,6 @@
 /* leat batches of probe rows: sequences of tokens. */
 #include "batches/batches.h"
-#include "kinds.h"
+#include "data_kinds.h"
 
 static batches_job *job_of(batches_run *run) { return (batches_job *)run; }
 

@@ -75,7 +75,7 @@ static void put_summary(leat_json *json, const void *of) {
     leat_json_key(json, "options");
     leat_json_begin_object(json);
     leat_cli_json_settings(json, leat_loader_options_table(), &job->options);
-    leat_cli_json_settings(json, leat_sample_options_table(), &job->options.sample);
+    leat_cli_json_settings(json, leat_sampler_options_table(), &job->options.sample);
     leat_json_end_object(json);
     batches_json_steps(json, &job->run);
     leat_json_member_int(json, "epoch_sequences", leat_loader_epoch_sequences(job->loader));

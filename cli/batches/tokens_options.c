@@ -58,7 +58,7 @@ static int read_split(batches_job *job) {
 int batches_read_options(batches_job *job) {
     leat_cli *cli = job->run.cli;
     leat_loader_options *options = &job->options;
-    int status = leat_cli_set(cli, leat_sample_options_table(), &options->sample);
+    int status = leat_cli_set(cli, leat_sampler_options_table(), &options->sample);
     if (status == 0) status = read_clients(job);
     if (status == 0) status = read_rows(job);
     if (status == 0) status = read_split(job);

@@ -18,7 +18,7 @@ static const char *const part_names[] = {"anchors", "fillers", "one context per 
 static void put_options(leat_textbuf *out, const batches_report *job) {
     char order[LEAT_SETTING_BYTES];
     leat_textbuf_put(out, "<p class=\"note\">Options: <code>");
-    leat_page_settings(out, leat_sample_options_table(), &job->options->sample, NULL);
+    leat_page_settings(out, leat_sampler_options_table(), &job->options->sample, NULL);
     leat_textbuf_printf(out,
                         "<span class=\"item\">--batch %lld</span><span class=\"item\">--order "
                         "%s</span>%s</code> split: %s</p>\n",
@@ -44,18 +44,18 @@ static void put_header(leat_textbuf *out, const batches_report *job) {
     leat_textbuf_put(out, "</p>\n");
     put_options(out, job);
     leat_textbuf_put(out, "</header>\n<div class=\"cards\">\n");
-    leat_page_card(out, "padding", LEAT_UNIT_SHARE,
+    leat_page_card(out, "padding", LEAT_DISPLAY_SHARE,
                    batches_padding_share(job, asked->padding, asked->sequences));
     leat_page_card(
-        out, "with one context per sequence", LEAT_UNIT_SHARE,
+        out, "with one context per sequence", LEAT_DISPLAY_SHARE,
         batches_padding_share(job, report->unpacked.padding, report->unpacked.sequences));
-    leat_page_card(out, "with 5-minute chunks", LEAT_UNIT_SHARE,
+    leat_page_card(out, "with 5-minute chunks", LEAT_DISPLAY_SHARE,
                    batches_padding_share(job, report->chunks.padding, report->chunks.chunks));
-    leat_page_card(out, "tokens", LEAT_UNIT_COUNT, (double)asked->tokens);
-    leat_page_card(out, "measurements", LEAT_UNIT_COUNT, (double)measurements);
-    leat_page_card(out, "repeated in a sequence", LEAT_UNIT_SHARE,
+    leat_page_card(out, "tokens", LEAT_DISPLAY_COUNT, (double)asked->tokens);
+    leat_page_card(out, "measurements", LEAT_DISPLAY_COUNT, (double)measurements);
+    leat_page_card(out, "repeated in a sequence", LEAT_DISPLAY_SHARE,
                    leat_ratio(asked->repeated_in_sequence, measurements));
-    leat_page_card(out, "repeated in a batch", LEAT_UNIT_SHARE,
+    leat_page_card(out, "repeated in a batch", LEAT_DISPLAY_SHARE,
                    leat_ratio(asked->repeated_in_batch, measurements));
     leat_textbuf_put(out, "</div>\n");
     if (asked->masked == 0) return;
@@ -97,7 +97,7 @@ static void draw_paddings(leat_page *page, const batches_report *job) {
     };
     enum { WAYS = sizeof ways / sizeof ways[0] };
     leat_bars bars = {.page = page,
-                      .unit = LEAT_UNIT_SHARE,
+                      .unit = LEAT_DISPLAY_SHARE,
                       .peak = 1, /* of the positions: a bar of half the width is half of them */
                       .count = WAYS,
                       .names = "sequences",
@@ -200,20 +200,22 @@ static void put_part(leat_textbuf *out, const char *name, const leat_context_sta
     char words[LEAT_WORDS_BYTES];
     double contexts = (double)stats->contexts;
     leat_textbuf_printf(out, "<tr><td>%s</td>", name);
-    leat_page_cell(out, LEAT_UNIT_COUNT, contexts);
+    leat_page_cell(out, LEAT_DISPLAY_COUNT, contexts);
     leat_textbuf_printf(out, "<td>%.1f</td><td>%.1f</td>",
                         leat_ratio(stats->measurements, stats->contexts),
                         leat_ratio(stats->tokens, stats->contexts));
-    leat_page_cell(out, LEAT_UNIT_COUNT, leat_dist_quantile(&stats->row_measurements, 0.5));
-    leat_page_cell(out, LEAT_UNIT_COUNT, leat_dist_quantile(&stats->window_measurements, 0.5));
-    leat_textbuf_printf(
-        out, "<td>%s</td>",
-        leat_unit_words(words, LEAT_UNIT_DURATION_US, leat_dist_quantile(&stats->span_us, 0.5)));
-    leat_page_cell(out, LEAT_UNIT_SHARE, leat_ratio(stats->stamped, stats->measurements));
-    leat_page_cell(out, LEAT_UNIT_COUNT, (double)stats->cut);
-    leat_page_cell(out, LEAT_UNIT_COUNT, (double)stats->dropped);
+    leat_page_cell(out, LEAT_DISPLAY_COUNT,
+                   leat_distribution_quantile(&stats->row_measurements, 0.5));
+    leat_page_cell(out, LEAT_DISPLAY_COUNT,
+                   leat_distribution_quantile(&stats->window_measurements, 0.5));
+    leat_textbuf_printf(out, "<td>%s</td>",
+                        leat_display_words(words, LEAT_DISPLAY_DURATION_US,
+                                           leat_distribution_quantile(&stats->span_us, 0.5)));
+    leat_page_cell(out, LEAT_DISPLAY_SHARE, leat_ratio(stats->stamped, stats->measurements));
+    leat_page_cell(out, LEAT_DISPLAY_COUNT, (double)stats->cut);
+    leat_page_cell(out, LEAT_DISPLAY_COUNT, (double)stats->dropped);
     if (whole)
-        leat_page_cell(out, LEAT_UNIT_SHARE,
+        leat_page_cell(out, LEAT_DISPLAY_SHARE,
                        1 - leat_ratio(stats->tokens, stats->contexts * length));
     else leat_textbuf_put(out, "<td></td>");
     leat_textbuf_put(out, "</tr>\n");
@@ -251,7 +253,7 @@ static void put_series(leat_page *page, const batches_report *job, const leat_hi
     for (int i = 0; i < count; i++) {
         const char *stats = (const char *)parts_of(job, i);
         series[i] = (leat_series){i == 2 ? "one per sequence" : part_names[i],
-                                  (const leat_dist *)(const void *)(stats + offset)};
+                                  (const leat_distribution *)(const void *)(stats + offset)};
     }
     leat_figure_series(page, spec, series, count);
 }
@@ -262,7 +264,7 @@ static void put_context_figures(leat_page *page, const batches_report *job) {
                                         .y_label = "share of the contexts",
                                         .things = "contexts",
                                         .empty = "no context has two measurements",
-                                        .unit = LEAT_UNIT_DURATION_US},
+                                        .unit = LEAT_DISPLAY_DURATION_US},
                                 window = {.title = "Window that a context is drawn from",
                                           .x_label = "measurements",
                                           .y_label = "share of the contexts",
@@ -323,8 +325,9 @@ static void put_token_types(leat_textbuf *out, const leat_sequence_stats *stats)
     for (int i = 0; i <= LEAT_TOKEN_BYTE; i++) {
         leat_textbuf_printf(out, "<tr><td class=\"mono\">%s</td>",
                             i == LEAT_TOKEN_BYTE ? "byte 0 to 255" : leat_token_name(i));
-        leat_page_cell(out, LEAT_UNIT_COUNT, (double)stats->tokens_by_type[i]);
-        leat_page_cell(out, LEAT_UNIT_SHARE, leat_ratio(stats->tokens_by_type[i], stats->tokens));
+        leat_page_cell(out, LEAT_DISPLAY_COUNT, (double)stats->tokens_by_type[i]);
+        leat_page_cell(out, LEAT_DISPLAY_SHARE,
+                       leat_ratio(stats->tokens_by_type[i], stats->tokens));
         leat_textbuf_put(out, "</tr>\n");
     }
     leat_textbuf_put(out, "</tbody></table></div>\n");

@@ -19,7 +19,7 @@ static void put_options(leat_json *json, const batches_report *job) {
     char order[LEAT_SETTING_BYTES];
     leat_json_key(json, "options");
     leat_json_begin_object(json);
-    leat_cli_json_settings(json, leat_sample_options_table(), &job->options->sample);
+    leat_cli_json_settings(json, leat_sampler_options_table(), &job->options->sample);
     leat_json_member_string(json, "split", leat_split_words(job->options->split));
     leat_json_member_int(json, "batch", job->report->batch);
     leat_json_member_string(json, "order", batches_order_of(job, order));
@@ -48,10 +48,10 @@ static void put_contexts(leat_json *json, const char *name, const leat_context_s
     put_counts(json, "span_scales", stats->by_scale, LEAT_SPAN_SCALES, leat_span_scale_name);
     put_counts(json, "span_scale_tokens", stats->tokens_by_scale, LEAT_SPAN_SCALES,
                leat_span_scale_name);
-    leat_json_dist(json, "row_measurements", &stats->row_measurements, 1);
-    leat_json_dist(json, "window_measurements", &stats->window_measurements, 1);
-    leat_json_dist(json, "context_measurements", &stats->context_measurements, 1);
-    leat_json_dist(json, "span_seconds", &stats->span_us, 1e-6);
+    leat_json_distribution(json, "row_measurements", &stats->row_measurements, 1);
+    leat_json_distribution(json, "window_measurements", &stats->window_measurements, 1);
+    leat_json_distribution(json, "context_measurements", &stats->context_measurements, 1);
+    leat_json_distribution(json, "span_seconds", &stats->span_us, 1e-6);
     leat_json_end_object(json);
 }
 
@@ -75,7 +75,7 @@ static void put_sequences(leat_json *json, const char *name, const batches_repor
     leat_json_member_int(json, "measurements", measurements);
     leat_json_member_int(json, "repeated_in_sequence", stats->repeated_in_sequence);
     leat_json_member_int(json, "repeated_in_batch", stats->repeated_in_batch);
-    leat_json_dist(json, "segments_per_sequence", &stats->segments, 1);
+    leat_json_distribution(json, "segments_per_sequence", &stats->segments, 1);
     put_counts(json, "token_types", stats->tokens_by_type, LEAT_TOKEN_BYTE + 1, type_name);
     put_counts(json, "token_fields", stats->tokens_by_field, LEAT_TOKEN_FIELDS, field_name);
     put_contexts(json, "anchors", &stats->anchors);
@@ -97,8 +97,8 @@ static void put_chunks(leat_json *json, const batches_report *job) {
     leat_json_member_int(json, "padding", chunks->padding);
     leat_json_member_double(json, "padding_share",
                             batches_padding_share(job, chunks->padding, chunks->chunks));
-    leat_json_dist(json, "chunk_measurements", &chunks->chunk_measurements, 1);
-    leat_json_dist(json, "chunk_tokens", &chunks->chunk_tokens, 1);
+    leat_json_distribution(json, "chunk_measurements", &chunks->chunk_measurements, 1);
+    leat_json_distribution(json, "chunk_tokens", &chunks->chunk_tokens, 1);
     leat_json_end_object(json);
 }
 
@@ -113,7 +113,7 @@ static void json_members(leat_json *json, const void *of) {
     leat_json_int(json, report->end_step);
     leat_json_end_array(json);
     leat_json_member_int(json, "epoch_sequences", report->epoch_sequences);
-    leat_json_dist(json, "contexts_per_row", &report->row_contexts, 1);
+    leat_json_distribution(json, "contexts_per_row", &report->row_contexts, 1);
     put_sequences(json, "asked", job, &report->asked);
     put_sequences(json, "unpacked", job, &report->unpacked);
     put_chunks(json, job);
@@ -133,22 +133,23 @@ static void write_words(const batches_report *job) {
     if (report->epoch_sequences >= 0)
         leat_out(job->cli, " (an epoch has %s)", leat_words_count(c, report->epoch_sequences));
     leat_out(job->cli, "\npadding    %s; one context per sequence: %s; chunks of 5 minutes: %s\n",
-             leat_unit_words(a, LEAT_UNIT_SHARE,
-                             batches_padding_share(job, asked->padding, asked->sequences)),
-             leat_unit_words(
-                 b, LEAT_UNIT_SHARE,
+             leat_display_words(a, LEAT_DISPLAY_SHARE,
+                                batches_padding_share(job, asked->padding, asked->sequences)),
+             leat_display_words(
+                 b, LEAT_DISPLAY_SHARE,
                  batches_padding_share(job, report->unpacked.padding, report->unpacked.sequences)),
-             leat_unit_words(c, LEAT_UNIT_SHARE,
-                             batches_padding_share(job, chunks->padding, chunks->chunks)));
+             leat_display_words(c, LEAT_DISPLAY_SHARE,
+                                batches_padding_share(job, chunks->padding, chunks->chunks)));
     leat_out(job->cli, "contexts   %.2f per sequence, %.1f measurements each\n",
-             leat_dist_mean(&asked->segments),
+             leat_distribution_mean(&asked->segments),
              leat_ratio(measurements, asked->anchors.contexts + asked->fillers.contexts));
-    leat_out(
-        job->cli,
-        "repeated   %s of the measurements within a sequence, %s within a batch (drawn twice; "
-        "duplicates in the data set are not counted)\n",
-        leat_unit_words(a, LEAT_UNIT_SHARE, leat_ratio(asked->repeated_in_sequence, measurements)),
-        leat_unit_words(b, LEAT_UNIT_SHARE, leat_ratio(asked->repeated_in_batch, measurements)));
+    leat_out(job->cli,
+             "repeated   %s of the measurements within a sequence, %s within a batch (drawn twice; "
+             "duplicates in the data set are not counted)\n",
+             leat_display_words(a, LEAT_DISPLAY_SHARE,
+                                leat_ratio(asked->repeated_in_sequence, measurements)),
+             leat_display_words(b, LEAT_DISPLAY_SHARE,
+                                leat_ratio(asked->repeated_in_batch, measurements)));
     if (asked->masked > 0)
         leat_out(job->cli, "masked     %s sequences for damaged data\n",
                  leat_words_count(a, asked->masked));

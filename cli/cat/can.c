@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "cat/cat.h"
-#include "kinds.h"
+#include "data_kinds.h"
 #include "leat/format.h"
 #include "leat/load_can.h"
 

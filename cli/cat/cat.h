@@ -2,7 +2,7 @@
 #ifndef LEAT_CLI_CAT_CAT_H
 #define LEAT_CLI_CAT_CAT_H
 
-#include "frame/cli.h"
+#include "command/cli.h"
 
 /* Parses a range of `things` ("row") from an option: FIRST:END, END excluded; either bound may be
  * omitted, and the default is all of 0 .. count - 1. A single number selects that one. */

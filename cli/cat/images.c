@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "cat/cat.h"
-#include "kinds.h"
+#include "data_kinds.h"
 #include "leat/load_images.h"
 
 typedef struct cat_images {

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "cat/cat.h"
-#include "kinds.h"
+#include "data_kinds.h"
 #include "leat/load.h"
 
 typedef void (*write_fn)(leat_cli *cli, const leat_measurement *measurement);

@@ -2,7 +2,7 @@
 #ifndef LEAT_CLI_CROWD_CROWD_H
 #define LEAT_CLI_CROWD_CROWD_H
 
-#include "frame/cli.h"
+#include "command/cli.h"
 #include "leat/crowd.h"
 
 /*

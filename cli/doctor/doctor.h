@@ -2,7 +2,7 @@
 #ifndef LEAT_CLI_DOCTOR_DOCTOR_H
 #define LEAT_CLI_DOCTOR_DOCTOR_H
 
-#include "kinds.h"
+#include "data_kinds.h"
 #include "leat/crowd.h"
 #include "leat/load.h"
 

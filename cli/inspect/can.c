@@ -3,8 +3,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "data_kinds.h"
 #include "inspect/can.h"
-#include "kinds.h"
 #include "leat/ingest.h"
 
 /* ---- words ------------------------------------------------------------------------------- */
@@ -48,7 +48,8 @@ double leat_can_load(const leat_can_capture_facts *capture) {
 
 const char *leat_can_load_words(char text[LEAT_WORDS_BYTES], double load) {
     if (load > 0)
-        return leat_unit_words(text, load < 100 ? LEAT_UNIT_NUMBER : LEAT_UNIT_COUNT, load);
+        return leat_display_words(text, load < 100 ? LEAT_DISPLAY_NUMBER : LEAT_DISPLAY_COUNT,
+                                  load);
     snprintf(text, LEAT_WORDS_BYTES, "?");
     return text;
 }
@@ -121,8 +122,8 @@ static void put_splits(leat_cli *cli, const leat_can_summary *s, const columns *
                  leat_column_pad(name, of->split, leat_plain(name, split->facts.name)),
                  leat_words_count(a, split->facts.graph_count),
                  leat_words_count(b, split->attack_count),
-                 leat_unit_words(c, LEAT_UNIT_SHARE,
-                                 leat_ratio(split->attack_count, split->facts.graph_count)));
+                 leat_display_words(c, LEAT_DISPLAY_SHARE,
+                                    leat_ratio(split->attack_count, split->facts.graph_count)));
         leat_out(cli, " %12s %12s", leat_words_count(a, split->benign_count),
                  leat_words_count(b, split->unlabelled_count));
         leat_out(cli, " %14s %14s %10s\n", leat_words_count(c, split->facts.node_count),
@@ -163,8 +164,8 @@ static void put_attacks(leat_cli *cli, const leat_can_summary *s, const columns 
                 cli, "  %s %-18s %12s %8s %16s\n",
                 leat_column_pad(name, of->split, k == 0 ? leat_plain(name, split->facts.name) : ""),
                 leat_can_attack_words(a, attack), leat_words_count(b, attack->graphs),
-                leat_unit_words(c, LEAT_UNIT_SHARE,
-                                leat_ratio(attack->graphs, split->facts.graph_count)),
+                leat_display_words(c, LEAT_DISPLAY_SHARE,
+                                   leat_ratio(attack->graphs, split->facts.graph_count)),
                 leat_words_count(d, attack->frames));
         }
     }
@@ -177,12 +178,12 @@ static void put_unknown(leat_cli *cli, const leat_can_summary_split *split, int 
     leat_out(cli, "    %s %s without a number, %s of its frames",
              leat_column_pad(name, width, leat_plain(name, split->facts.name)),
              leat_things(a, split->unknown_ids, "identifier"),
-             leat_unit_words(b, LEAT_UNIT_SHARE,
-                             leat_ratio(split->unknown_frames, split->facts.frames)));
+             leat_display_words(b, LEAT_DISPLAY_SHARE,
+                                leat_ratio(split->unknown_frames, split->facts.frames)));
     if (split->read_nodes > 0)
         leat_out(cli, ", %s of its nodes",
-                 leat_unit_words(a, LEAT_UNIT_SHARE,
-                                 leat_ratio(split->unknown_nodes, split->read_nodes)));
+                 leat_display_words(a, LEAT_DISPLAY_SHARE,
+                                    leat_ratio(split->unknown_nodes, split->read_nodes)));
     leat_out(cli, ":");
     for (int i = 0; i < split->unknown_shown && i < 4; i++)
         leat_out(cli, "%s %s (%s)", i > 0 ? "," : "", leat_plain(name, split->unknown[i].text),
@@ -254,7 +255,7 @@ static void put_left(leat_cli *cli, const leat_can_summary *s, const leat_can_fa
 static void put_feature(leat_cli *cli, const char *name, const leat_can_feature_facts *of) {
     char share[LEAT_WORDS_BYTES];
     leat_out(cli, "  %-24s %12.5g %12.5g %12.5g %10s\n", name, of->min, of->mean, of->max,
-             leat_unit_words(share, LEAT_UNIT_SHARE, of->zeros));
+             leat_display_words(share, LEAT_DISPLAY_SHARE, of->zeros));
 }
 
 /* The eight bytes of a payload on one line. */
@@ -298,7 +299,7 @@ static void put_features(leat_cli *cli, const leat_can_summary *s) {
         leat_out(cli,
                  "unscaled, from a sample: %s of %s graphs, %s (--read none removes the limit)\n",
                  leat_words_count(a, s->read_graphs), leat_words_count(b, s->graphs),
-                 leat_unit_words(c, LEAT_UNIT_SHARE, leat_ratio(s->read_graphs, s->graphs)));
+                 leat_display_words(c, LEAT_DISPLAY_SHARE, leat_ratio(s->read_graphs, s->graphs)));
     put_columns(cli, s->x, LEAT_NODE_FEATURES, leat_node_feature_name);
     leat_out(cli, "  %-24s\n", "of edges");
     put_columns(cli, s->edge_attr, LEAT_EDGE_FEATURES, leat_edge_feature_name);

@@ -55,9 +55,10 @@ static void put_row(leat_cli *cli, const leat_can_summary_identifier *of, const 
     char e[LEAT_WORDS_BYTES], name[LEAT_PLAIN_BYTES];
     leat_out(cli, "  %s %12s %8s %14s %8s %12s\n", leat_column_pad(name, width, name_of(name, of)),
              leat_words_count(a, row->windows),
-             leat_unit_words(b, LEAT_UNIT_SHARE, row->of_windows), leat_words_count(c, row->frames),
-             leat_unit_words(d, LEAT_UNIT_SHARE, row->of_frames),
-             leat_unit_words(e, LEAT_UNIT_SHARE, row->attacks));
+             leat_display_words(b, LEAT_DISPLAY_SHARE, row->of_windows),
+             leat_words_count(c, row->frames),
+             leat_display_words(d, LEAT_DISPLAY_SHARE, row->of_frames),
+             leat_display_words(e, LEAT_DISPLAY_SHARE, row->attacks));
 }
 
 static void put_attack_only(leat_cli *cli, const leat_can_summary *s) {
@@ -102,12 +103,12 @@ static void put_cells(leat_textbuf *out, const leat_can_summary_identifier *of, 
     leat_textbuf_put(out, "<tr><td class=\"mono\">");
     leat_html_text(out, name_of(name, of));
     leat_textbuf_put(out, "</td>");
-    leat_page_cell(out, LEAT_UNIT_COUNT, (double)row->windows);
-    leat_page_cell(out, LEAT_UNIT_SHARE, row->of_windows);
-    leat_page_cell(out, LEAT_UNIT_COUNT, (double)row->frames);
-    leat_page_cell(out, LEAT_UNIT_SHARE, row->of_frames);
-    leat_page_cell(out, LEAT_UNIT_COUNT, (double)of->windows[LEAT_CAN_LABEL_ATTACK]);
-    leat_page_cell(out, LEAT_UNIT_SHARE, row->attacks);
+    leat_page_cell(out, LEAT_DISPLAY_COUNT, (double)row->windows);
+    leat_page_cell(out, LEAT_DISPLAY_SHARE, row->of_windows);
+    leat_page_cell(out, LEAT_DISPLAY_COUNT, (double)row->frames);
+    leat_page_cell(out, LEAT_DISPLAY_SHARE, row->of_frames);
+    leat_page_cell(out, LEAT_DISPLAY_COUNT, (double)of->windows[LEAT_CAN_LABEL_ATTACK]);
+    leat_page_cell(out, LEAT_DISPLAY_SHARE, row->attacks);
     leat_textbuf_put(out, "</tr>\n");
 }
 

@@ -67,7 +67,7 @@ static void put_split(leat_json *json, const leat_can_cache *cache,
     leat_json_member_int(json, "edges", split->facts.edge_count);
     leat_json_member_int(json, "file_bytes", split->facts.file_bytes);
     put_sizes(json, "nodes_per_graph", &split->facts.nodes);
-    leat_json_dist(json, "nodes_per_graph_histogram", &split->nodes, 1);
+    leat_json_distribution(json, "nodes_per_graph_histogram", &split->nodes, 1);
     leat_json_member_int(json, "graphs_with_attack", split->attack_count);
     leat_json_member_int(json, "graphs_benign", split->benign_count);
     leat_json_member_int(json, "graphs_unlabelled", split->unlabelled_count);

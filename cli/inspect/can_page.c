@@ -38,14 +38,14 @@ static void put_header(leat_textbuf *out, const leat_can_report *report,
     put_setting(out, report->cache, "val-split", ", validation split ");
     put_setting(out, report->cache, "attack-type", ", attack type by ");
     leat_textbuf_put(out, "</p>\n</header>\n<div class=\"cards\">\n");
-    leat_page_card(out, "graphs", LEAT_UNIT_COUNT, (double)graphs);
-    leat_page_card(out, "with an attack", LEAT_UNIT_SHARE, leat_ratio(attacks, graphs));
+    leat_page_card(out, "graphs", LEAT_DISPLAY_COUNT, (double)graphs);
+    leat_page_card(out, "with an attack", LEAT_DISPLAY_SHARE, leat_ratio(attacks, graphs));
     if (unlabelled > 0)
-        leat_page_card(out, "unlabelled", LEAT_UNIT_SHARE, leat_ratio(unlabelled, graphs));
-    leat_page_card(out, "log frames", LEAT_UNIT_COUNT, (double)frames);
-    leat_page_card(out, "captures", LEAT_UNIT_COUNT, (double)s->capture_count);
-    leat_page_card(out, "vocabulary", LEAT_UNIT_COUNT, (double)facts->vocab_count);
-    leat_page_card(out, "bytes in files", LEAT_UNIT_BYTES, (double)bytes);
+        leat_page_card(out, "unlabelled", LEAT_DISPLAY_SHARE, leat_ratio(unlabelled, graphs));
+    leat_page_card(out, "log frames", LEAT_DISPLAY_COUNT, (double)frames);
+    leat_page_card(out, "captures", LEAT_DISPLAY_COUNT, (double)s->capture_count);
+    leat_page_card(out, "vocabulary", LEAT_DISPLAY_COUNT, (double)facts->vocab_count);
+    leat_page_card(out, "bytes in files", LEAT_DISPLAY_BYTES, (double)bytes);
     leat_textbuf_put(out, "</div>\n");
 }
 
@@ -75,19 +75,19 @@ static void put_splits(leat_textbuf *out, const leat_can_summary *s) {
         leat_textbuf_put(out, "<tr><td>");
         leat_html_text(out, facts->name);
         leat_textbuf_put(out, "</td>");
-        leat_page_cell(out, LEAT_UNIT_COUNT, (double)facts->graph_count);
-        leat_page_cell(out, LEAT_UNIT_SHARE,
+        leat_page_cell(out, LEAT_DISPLAY_COUNT, (double)facts->graph_count);
+        leat_page_cell(out, LEAT_DISPLAY_SHARE,
                        leat_ratio(s->splits[i].attack_count, facts->graph_count));
-        leat_page_cell(out, LEAT_UNIT_SHARE,
+        leat_page_cell(out, LEAT_DISPLAY_SHARE,
                        leat_ratio(s->splits[i].benign_count, facts->graph_count));
-        leat_page_cell(out, LEAT_UNIT_SHARE,
+        leat_page_cell(out, LEAT_DISPLAY_SHARE,
                        leat_ratio(s->splits[i].unlabelled_count, facts->graph_count));
-        leat_page_cell(out, LEAT_UNIT_COUNT, (double)facts->node_count);
-        leat_page_cell(out, LEAT_UNIT_COUNT, (double)facts->edge_count);
+        leat_page_cell(out, LEAT_DISPLAY_COUNT, (double)facts->node_count);
+        leat_page_cell(out, LEAT_DISPLAY_COUNT, (double)facts->edge_count);
         leat_textbuf_printf(out, "<td>%lld to %lld, mean %.1f, p95 %.0f</td>",
                             (long long)facts->nodes.min, (long long)facts->nodes.max,
                             facts->nodes.mean, facts->nodes.p95);
-        leat_page_cell(out, LEAT_UNIT_BYTES, (double)facts->file_bytes);
+        leat_page_cell(out, LEAT_DISPLAY_BYTES, (double)facts->file_bytes);
         leat_textbuf_put(out, "</tr>\n");
     }
     leat_textbuf_put(out, "</tbody></table></div></div>\n");
@@ -154,10 +154,10 @@ static void draw_nodes(leat_page *page, const leat_can_summary *s) {
                                         "share of the graphs",
                                         "graphs",
                                         "no graphs",
-                                        LEAT_UNIT_COUNT,
+                                        LEAT_DISPLAY_COUNT,
                                         false};
-    leat_dist tests = {0};
-    for (int i = 2; i < s->split_count; i++) leat_dist_merge(&tests, &s->splits[i].nodes);
+    leat_distribution tests = {0};
+    for (int i = 2; i < s->split_count; i++) leat_distribution_merge(&tests, &s->splits[i].nodes);
     const leat_series series[] = {{"train", &s->splits[0].nodes},
                                   {"val", s->split_count > 1 ? &s->splits[1].nodes : &tests},
                                   {"tests", &tests}};
@@ -169,7 +169,7 @@ static void draw_attacks(leat_page *page, const leat_can_summary *s) {
     static const char title[] = "Graphs with an attack, by split";
     char words[LEAT_FIGURE_WORDS], a[LEAT_WORDS_BYTES], b[LEAT_WORDS_BYTES];
     leat_bars bars = {.page = page,
-                      .unit = LEAT_UNIT_SHARE,
+                      .unit = LEAT_DISPLAY_SHARE,
                       .names = "split",
                       .values = "share of the graphs",
                       .counts = "graphs with an attack"};
@@ -185,7 +185,7 @@ static void draw_attacks(leat_page *page, const leat_can_summary *s) {
         const leat_can_summary_split *split = &s->splits[i];
         double share = leat_ratio(split->attack_count, split->facts.graph_count);
         snprintf(words, sizeof words, "%s of the graphs (%s)",
-                 leat_unit_words(a, LEAT_UNIT_SHARE, share),
+                 leat_display_words(a, LEAT_DISPLAY_SHARE, share),
                  leat_words_count(b, split->attack_count));
         leat_bars_put(&bars, split->facts.name, share, split->attack_count, "bar bad", words);
     }
@@ -239,11 +239,11 @@ static void put_capture(leat_textbuf *out, const leat_can_summary_capture *captu
     else leat_textbuf_printf(out, "</td><td>%d</td>", facts->bus);
     if (facts->vehicle > 0) leat_textbuf_printf(out, "<td>%d</td>", facts->vehicle);
     else leat_textbuf_put(out, "<td>?</td>");
-    leat_page_cell(out, LEAT_UNIT_COUNT, (double)facts->frames);
-    leat_page_cell(out, LEAT_UNIT_COUNT, (double)capture->graphs);
-    leat_page_cell(out, LEAT_UNIT_COUNT, (double)capture->attack_graphs);
-    leat_page_cell(out, LEAT_UNIT_COUNT, (double)capture->unlabelled_graphs);
-    leat_page_cell(out, LEAT_UNIT_DURATION_US, (facts->last_s - facts->first_s) * 1e6);
+    leat_page_cell(out, LEAT_DISPLAY_COUNT, (double)facts->frames);
+    leat_page_cell(out, LEAT_DISPLAY_COUNT, (double)capture->graphs);
+    leat_page_cell(out, LEAT_DISPLAY_COUNT, (double)capture->attack_graphs);
+    leat_page_cell(out, LEAT_DISPLAY_COUNT, (double)capture->unlabelled_graphs);
+    leat_page_cell(out, LEAT_DISPLAY_DURATION_US, (facts->last_s - facts->first_s) * 1e6);
     leat_textbuf_printf(out, "<td>%s</td>", leat_can_load_words(load, leat_can_load(facts)));
     leat_textbuf_put(out, "<td class=\"text\">");
     put_course(out, capture);
@@ -291,11 +291,11 @@ static void put_identifiers(leat_textbuf *out, const leat_can_summary *s,
         leat_html_text(out, split->facts.name);
         leat_textbuf_put(out, "</td>");
         enum { IDS_SHOWN = 8 }; /* the JSON has more */
-        leat_page_cell(out, LEAT_UNIT_COUNT, (double)split->unknown_ids);
-        leat_page_cell(out, LEAT_UNIT_SHARE,
+        leat_page_cell(out, LEAT_DISPLAY_COUNT, (double)split->unknown_ids);
+        leat_page_cell(out, LEAT_DISPLAY_SHARE,
                        leat_ratio(split->unknown_frames, split->facts.frames));
         if (split->read_nodes > 0)
-            leat_page_cell(out, LEAT_UNIT_SHARE,
+            leat_page_cell(out, LEAT_DISPLAY_SHARE,
                            leat_ratio(split->unknown_nodes, split->read_nodes));
         else leat_textbuf_put(out, "<td>not read</td>");
         leat_textbuf_put(out,
@@ -392,7 +392,7 @@ static void put_feature(leat_textbuf *out, const scaled_axis *axis, const featur
     leat_textbuf_printf(out,
                         "<tr><td class=\"mono\">%s</td><td>%.5g</td><td>%.5g</td><td>%.5g</td>",
                         at->name, at->of->min, at->of->mean, at->of->max);
-    leat_page_cell(out, LEAT_UNIT_SHARE, at->of->zeros);
+    leat_page_cell(out, LEAT_DISPLAY_SHARE, at->of->zeros);
     leat_textbuf_printf(out,
                         "<td class=\"text\"><svg viewBox=\"0 0 %d %d\" role=\"img\" "
                         "aria-label=\"range, scaled\" style=\"width:%dpx\">",

@@ -54,7 +54,7 @@ static double begin_of(const leat_can_raster *raster, int column) {
 
 static leat_axis axis_of(const leat_can_raster *raster) {
     bool times = raster->scaled >= 0;
-    return (leat_axis){times ? LEAT_UNIT_DURATION_US : LEAT_UNIT_COUNT, false, 0,
+    return (leat_axis){times ? LEAT_DISPLAY_DURATION_US : LEAT_DISPLAY_COUNT, false, 0,
                        end_of(raster, raster->column_count - 1),
                        times ? "time since the first frame" : "frame of the capture"};
 }
@@ -168,10 +168,10 @@ static void put_axis(const grid *of, int bottom) {
         out,
         "<path class=\"base\" d=\"M%.1f %d.5H%d\"/><text x=\"%.1f\" y=\"%d\">%s</text><text "
         "x=\"%.1f\" y=\"%d\" class=\"mid axis\">%s</text>",
-        of->left, bottom, RIGHT, of->left, bottom + 14, leat_unit_words(begin, axis.unit, 0),
+        of->left, bottom, RIGHT, of->left, bottom + 14, leat_display_words(begin, axis.unit, 0),
         (of->left + RIGHT) / 2, bottom + 14, axis.label);
     leat_textbuf_printf(out, "<text x=\"%d\" y=\"%d\" class=\"end\">%s</text>\n", RIGHT,
-                        bottom + 14, leat_unit_words(end, axis.unit, axis.high));
+                        bottom + 14, leat_display_words(end, axis.unit, axis.high));
 }
 
 static void put_table(const grid *of) {
@@ -191,11 +191,11 @@ static void put_table(const grid *of) {
             leat_textbuf_printf(csv, ",%lld,%lld,", (long long)column->first,
                                 (long long)column->end);
             for (int end = 0; times && end < 2; end++) {
-                leat_csv_value(csv, LEAT_UNIT_DURATION_US,
+                leat_csv_value(csv, LEAT_DISPLAY_DURATION_US,
                                end == 0 ? begin_of(of->raster, i) : end_of(of->raster, i));
                 leat_textbuf_put(csv, ",");
             }
-            leat_csv_value(csv, LEAT_UNIT_NUMBER, leat_ratio(frames, column->read_windows));
+            leat_csv_value(csv, LEAT_DISPLAY_NUMBER, leat_ratio(frames, column->read_windows));
             leat_textbuf_printf(csv, ",%lld,%lld,%lld\n", (long long)windows_of(column),
                                 (long long)column->windows[LEAT_CAN_LABEL_ATTACK],
                                 (long long)column->windows[LEAT_CAN_LABEL_UNLABELLED]);
@@ -298,7 +298,7 @@ static void draw_load(leat_page *page, const leat_can_raster *raster, const leat
     }
     leat_plot plot = {.page = page,
                       .x = axis_of(raster),
-                      .y = {peak < 10 ? LEAT_UNIT_NUMBER : LEAT_UNIT_COUNT, false, 0,
+                      .y = {peak < 10 ? LEAT_DISPLAY_NUMBER : LEAT_DISPLAY_COUNT, false, 0,
                             leat_axis_end(peak), "frames per second"}};
     leat_figure_begin(page, title);
     leat_figure_item(page, NULL, "mean of the capture",

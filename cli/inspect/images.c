@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "kinds.h"
+#include "data_kinds.h"
 
 const char *leat_image_reason_words(int reason) {
     static const char *const words[LEAT_IMAGE_REASONS] = {
@@ -17,11 +17,11 @@ const char *leat_image_reason_words(int reason) {
 
 /* ---- text -------------------------------------------------------------------------------- */
 
-static void put_side(leat_cli *cli, const char *name, const leat_dist *dist) {
+static void put_side(leat_cli *cli, const char *name, const leat_distribution *dist) {
     char a[LEAT_WORDS_BYTES], b[LEAT_WORDS_BYTES], c[LEAT_WORDS_BYTES], d[LEAT_WORDS_BYTES];
     leat_out(cli, "  %-24s %8s %8s %8s %8s", name, leat_words_count(a, dist->min),
-             leat_unit_words(b, LEAT_UNIT_COUNT, leat_dist_quantile(dist, 0.5)),
-             leat_unit_words(c, LEAT_UNIT_COUNT, leat_dist_quantile(dist, 0.99)),
+             leat_display_words(b, LEAT_DISPLAY_COUNT, leat_distribution_quantile(dist, 0.5)),
+             leat_display_words(c, LEAT_DISPLAY_COUNT, leat_distribution_quantile(dist, 0.99)),
              leat_words_count(d, dist->max));
     if (leat_terminal_has_sparks()) {
         leat_out(cli, "  ");
@@ -50,7 +50,7 @@ static void put_levels(leat_cli *cli, const leat_images_summary *s) {
     else
         leat_out(cli, "from a sample: %s of %s images, %s (--read none removes the limit)\n",
                  leat_words_count(a, s->read_images), leat_words_count(b, s->images),
-                 leat_unit_words(c, LEAT_UNIT_SHARE, leat_ratio(s->read_images, s->images)));
+                 leat_display_words(c, LEAT_DISPLAY_SHARE, leat_ratio(s->read_images, s->images)));
     for (int i = 0; i < 3; i++)
         leat_out(cli, "  %-24s %8.2f %10.2f\n", channels[i], s->mean[i], s->deviation[i]);
 }

@@ -13,8 +13,8 @@ static void put_numbers(leat_json *json, const char *name, const int64_t *number
 static void put_originals(leat_json *json, const leat_images_summary *s) {
     leat_json_key(json, "originals");
     leat_json_begin_object(json);
-    leat_json_dist(json, "width", &s->width, 1);
-    leat_json_dist(json, "height", &s->height, 1);
+    leat_json_distribution(json, "width", &s->width, 1);
+    leat_json_distribution(json, "height", &s->height, 1);
     leat_json_member_int(json, "enlarged", s->enlarged);
     leat_json_end_object(json);
 }

@@ -15,14 +15,14 @@ static void put_header(leat_textbuf *out, const leat_images_report *report,
                         "<p class=\"sub\">An image data set: %d x %d pixels, red, green and "
                         "blue</p>\n</header>\n<div class=\"cards\">\n",
                         facts->size, facts->size);
-    leat_page_card(out, "images", LEAT_UNIT_COUNT, (double)facts->count);
-    leat_page_card(out, "rejected files", LEAT_UNIT_COUNT, (double)facts->rejected);
+    leat_page_card(out, "images", LEAT_DISPLAY_COUNT, (double)facts->count);
+    leat_page_card(out, "rejected files", LEAT_DISPLAY_COUNT, (double)facts->rejected);
     if (facts->texts > 0)
-        leat_page_card(out, "texts skipped", LEAT_UNIT_COUNT, (double)facts->texts);
-    leat_page_card(out, "bytes in files", LEAT_UNIT_BYTES, (double)facts->file_bytes);
-    leat_page_card(out, "enlarged", LEAT_UNIT_COUNT, (double)s->enlarged);
+        leat_page_card(out, "texts skipped", LEAT_DISPLAY_COUNT, (double)facts->texts);
+    leat_page_card(out, "bytes in files", LEAT_DISPLAY_BYTES, (double)facts->file_bytes);
+    leat_page_card(out, "enlarged", LEAT_DISPLAY_COUNT, (double)s->enlarged);
     if (s->read_images > 0)
-        leat_page_card(out, "mean level", LEAT_UNIT_COUNT,
+        leat_page_card(out, "mean level", LEAT_DISPLAY_COUNT,
                        (s->mean[0] + s->mean[1] + s->mean[2]) / 3);
     leat_textbuf_put(out, "</div>\n");
 }
@@ -92,9 +92,10 @@ static void draw_brightness(leat_page *page, const leat_images_summary *s) {
         shares[i / LEVELS_A_BAR] += (double)s->brightness[i] / total;
     for (int i = 0; i < BARS; i++)
         if (shares[i] > peak) peak = shares[i];
-    leat_plot plot = {.page = page,
-                      .x = {LEAT_UNIT_COUNT, false, 0, LEAT_PIXEL_LEVELS, "mean level of an image"},
-                      .y = {LEAT_UNIT_SHARE, false, 0, leat_axis_end(peak), "share of the images"}};
+    leat_plot plot = {
+        .page = page,
+        .x = {LEAT_DISPLAY_COUNT, false, 0, LEAT_PIXEL_LEVELS, "mean level of an image"},
+        .y = {LEAT_DISPLAY_SHARE, false, 0, leat_axis_end(peak), "share of the images"}};
     leat_figure_begin(page, title);
     leat_figure_say(page, "from black, 0, to white, 255");
     plot.counts = "images";
@@ -102,9 +103,9 @@ static void draw_brightness(leat_page *page, const leat_images_summary *s) {
     for (int i = 0; i < BARS; i++) {
         if (shares[i] == 0) continue;
         snprintf(words, sizeof words, "levels %d to %d: %s of the images (%s)", i * LEVELS_A_BAR,
-                 (i + 1) * LEVELS_A_BAR - 1, leat_unit_words(a, LEAT_UNIT_SHARE, shares[i]),
-                 leat_unit_words(b, LEAT_UNIT_COUNT, shares[i] * total));
-        leat_plot_bar(&plot, (leat_span){i * LEVELS_A_BAR, (i + 1) * LEVELS_A_BAR}, shares[i],
+                 (i + 1) * LEVELS_A_BAR - 1, leat_display_words(a, LEAT_DISPLAY_SHARE, shares[i]),
+                 leat_display_words(b, LEAT_DISPLAY_COUNT, shares[i] * total));
+        leat_plot_bar(&plot, (leat_plot_span){i * LEVELS_A_BAR, (i + 1) * LEVELS_A_BAR}, shares[i],
                       round(shares[i] * total), "bar", words);
     }
     leat_plot_end(&plot);
@@ -132,9 +133,10 @@ static void draw_levels(leat_page *page, const leat_images_summary *s) {
             if (ys[c][i] > peak) peak = ys[c][i];
     }
     for (int i = 0; i <= BARS; i++) xs[i] = i * LEVELS_A_BAR;
-    leat_plot plot = {.page = page,
-                      .x = {LEAT_UNIT_COUNT, false, 0, LEAT_PIXEL_LEVELS, "level"},
-                      .y = {LEAT_UNIT_SHARE, false, 0, leat_axis_end(peak), "share of the pixels"}};
+    leat_plot plot = {
+        .page = page,
+        .x = {LEAT_DISPLAY_COUNT, false, 0, LEAT_PIXEL_LEVELS, "level"},
+        .y = {LEAT_DISPLAY_SHARE, false, 0, leat_axis_end(peak), "share of the pixels"}};
     leat_figure_begin(page, title);
     leat_figure_say(page, "mean:");
     for (int c = 0; c < 3; c++) {
@@ -173,7 +175,7 @@ static void put_figures(leat_page *page, const leat_images_summary *s) {
 
 static void put_reject(leat_textbuf *out, int reason, const leat_images_rejects *rejects) {
     leat_textbuf_printf(out, "<tr><td>%s</td>", leat_image_reason_words(reason));
-    leat_page_cell(out, LEAT_UNIT_COUNT, (double)rejects->count);
+    leat_page_cell(out, LEAT_DISPLAY_COUNT, (double)rejects->count);
     leat_textbuf_put(out, "<td class=\"text wide\">");
     for (int i = 0; i < rejects->shown; i++) {
         leat_textbuf_put(out, i > 0 ? "<br>" : "");

@@ -35,7 +35,7 @@ int leat_inspect_write(leat_cli *cli, const leat_report_forms *forms, const void
 
 /* A histogram on one line, if the terminal shows Unicode. */
 bool leat_terminal_has_sparks(void);
-void leat_terminal_sparks(leat_cli *cli, const leat_dist *dist);
+void leat_terminal_sparks(leat_cli *cli, const leat_distribution *dist);
 
 /* `report` is a leat_report. */
 void leat_report_page(leat_page *page, const void *report);
@@ -48,7 +48,7 @@ void leat_report_values(leat_page *page, const leat_summary *summary);
 double leat_course_begin(const leat_summary *summary, int part);
 extern const char *const leat_loss_words[LEAT_LOSSES];
 /* Round trips of a split and a version (0: IPv4, 1: IPv6); -1: of all. */
-void leat_summary_rtts(const leat_summary *summary, int split, int version, leat_dist *out);
+void leat_summary_rtts(const leat_summary *summary, int split, int version, leat_distribution *out);
 void leat_report_terminal(leat_cli *cli, const void *report);
 
 #endif

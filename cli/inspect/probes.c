@@ -1,8 +1,8 @@
 /* leat inspect of probe rows.
  *
  * Verification comes first: a damaged data set that cannot be summarised is still reported. */
+#include "data_kinds.h"
 #include "inspect/inspect.h"
-#include "kinds.h"
 
 static leat_code verify(leat_cli *cli, leat_verify_report **out, leat_error *err) {
     leat_verify_options options = leat_verify_options_default();

@@ -37,12 +37,12 @@ static void put_losses(leat_json *json, const char *name, const char *things,
 
 static void put_rtts(leat_json *json, const leat_summary *s) {
     static const char *const versions[] = {"ipv4", "ipv6"};
-    leat_dist dist;
+    leat_distribution dist;
     leat_json_key(json, "rtt_ms_by_version");
     leat_json_begin_object(json);
     for (int version = 0; version < 2; version++) {
         leat_summary_rtts(s, -1, version, &dist);
-        leat_json_dist(json, versions[version], &dist, 1e-6);
+        leat_json_distribution(json, versions[version], &dist, 1e-6);
     }
     leat_json_end_object(json);
     leat_json_key(json, "rtt_ms_by_split");
@@ -50,20 +50,20 @@ static void put_rtts(leat_json *json, const leat_summary *s) {
     for (int split = 0; split <= LEAT_SPLITS; split++) {
         leat_summary_rtts(s, split, -1, &dist);
         if (s->split[split].shards > 0)
-            leat_json_dist(json, leat_split_words((leat_split)split), &dist, 1e-6);
+            leat_json_distribution(json, leat_split_words((leat_split)split), &dist, 1e-6);
     }
     leat_json_end_object(json);
     leat_json_key(json, "rtt_ms_by_hour");
     leat_json_begin_array(json);
     for (int hour = 0; hour < 24; hour++) {
-        const leat_dist *of = &s->rtt_ns_by_hour[hour];
+        const leat_distribution *of = &s->rtt_ns_by_hour[hour];
         if (of->count == 0) continue;
         leat_json_begin_object(json);
         leat_json_member_int(json, "hour", hour);
         leat_json_member_int(json, "count", of->count);
-        leat_json_member_double(json, "p10", leat_dist_quantile(of, 0.1) * 1e-6);
-        leat_json_member_double(json, "p50", leat_dist_quantile(of, 0.5) * 1e-6);
-        leat_json_member_double(json, "p90", leat_dist_quantile(of, 0.9) * 1e-6);
+        leat_json_member_double(json, "p10", leat_distribution_quantile(of, 0.1) * 1e-6);
+        leat_json_member_double(json, "p50", leat_distribution_quantile(of, 0.5) * 1e-6);
+        leat_json_member_double(json, "p90", leat_distribution_quantile(of, 0.9) * 1e-6);
         leat_json_end_object(json);
     }
     leat_json_end_array(json);
@@ -102,10 +102,10 @@ static void put_values(leat_json *json, const leat_summary *s) {
     leat_json_member_int(json, "ipv4_failures", s->failures_by_version[0]);
     leat_json_member_int(json, "ipv6_measurements", s->values_by_version[1]);
     leat_json_member_int(json, "ipv6_failures", s->failures_by_version[1]);
-    leat_json_dist(json, "rtt_ms", &s->rtt_ns, 1e-6);
+    leat_json_distribution(json, "rtt_ms", &s->rtt_ns, 1e-6);
     put_rtts(json, s);
     put_destinations(json, s);
-    leat_json_dist(json, "gap_seconds", &s->gap_us, 1e-6);
+    leat_json_distribution(json, "gap_seconds", &s->gap_us, 1e-6);
     leat_json_key(json, "over_time");
     leat_json_begin_object(json);
     leat_json_member_double(json, "step_seconds", (double)s->timeline.step_us * 1e-6);
@@ -297,11 +297,11 @@ void leat_report_json(leat_json *json, const void *of) {
         leat_json_member_int(json, "ipv4_measurements", s->measurements_by_version[0]);
         leat_json_member_int(json, "ipv6_measurements", s->measurements_by_version[1]);
         leat_json_member_int(json, "mixed_row_measurements", s->measurements_by_version[2]);
-        leat_json_dist(json, "measurements_per_row", &s->row_measurements, 1);
-        leat_json_dist(json, "measurements_per_probe", &s->probe_measurements, 1);
-        leat_json_dist(json, "row_bytes", &s->record_bytes, 1);
-        leat_json_dist(json, "row_span_seconds", &s->row_span_us, 1e-6);
-        leat_json_dist(json, "rows_per_shard", &s->shard_rows, 1);
+        leat_json_distribution(json, "measurements_per_row", &s->row_measurements, 1);
+        leat_json_distribution(json, "measurements_per_probe", &s->probe_measurements, 1);
+        leat_json_distribution(json, "row_bytes", &s->record_bytes, 1);
+        leat_json_distribution(json, "row_span_seconds", &s->row_span_us, 1e-6);
+        leat_json_distribution(json, "rows_per_shard", &s->shard_rows, 1);
         put_ingest(json, &s->ingest);
         put_values(json, s);
         put_probes(json, s);

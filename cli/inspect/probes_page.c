@@ -13,21 +13,23 @@ static void put_header(leat_textbuf *out, const leat_report *report) {
                                   : "Latency measurements as probe rows, ArrayRecord files");
     if (s->all.rows > 0) {
         leat_textbuf_put(out, ", ");
-        leat_page_value(out, LEAT_UNIT_DATE_US, (double)s->first_us);
+        leat_page_value(out, LEAT_DISPLAY_DATE_US, (double)s->first_us);
         leat_textbuf_put(out, " to ");
-        leat_page_value(out, LEAT_UNIT_DATE_US, (double)s->last_us);
+        leat_page_value(out, LEAT_DISPLAY_DATE_US, (double)s->last_us);
         leat_textbuf_put(out, " UTC");
     }
     leat_textbuf_put(out, "</p>\n</header>\n<div class=\"cards\">\n");
-    leat_page_card(out, "measurements", LEAT_UNIT_COUNT, (double)s->all.measurements);
-    if (s->all.probes >= 0) leat_page_card(out, "probes", LEAT_UNIT_COUNT, (double)s->all.probes);
-    leat_page_card(out, "rows", LEAT_UNIT_COUNT, (double)s->all.rows);
-    leat_page_card(out, "bytes in files", LEAT_UNIT_BYTES, (double)s->all.file_bytes);
+    leat_page_card(out, "measurements", LEAT_DISPLAY_COUNT, (double)s->all.measurements);
+    if (s->all.probes >= 0)
+        leat_page_card(out, "probes", LEAT_DISPLAY_COUNT, (double)s->all.probes);
+    leat_page_card(out, "rows", LEAT_DISPLAY_COUNT, (double)s->all.rows);
+    leat_page_card(out, "bytes in files", LEAT_DISPLAY_BYTES, (double)s->all.file_bytes);
     if (s->rtt_ns.count > 0)
-        leat_page_card(out, "median round trip", LEAT_UNIT_RTT_NS,
-                       leat_dist_quantile(&s->rtt_ns, 0.5));
+        leat_page_card(out, "median round trip", LEAT_DISPLAY_RTT_NS,
+                       leat_distribution_quantile(&s->rtt_ns, 0.5));
     if (s->measurements_read > 0)
-        leat_page_card(out, "failed", LEAT_UNIT_SHARE, leat_ratio(failures, s->measurements_read));
+        leat_page_card(out, "failed", LEAT_DISPLAY_SHARE,
+                       leat_ratio(failures, s->measurements_read));
     leat_textbuf_put(out, "</div>\n");
 }
 
@@ -81,12 +83,12 @@ static void put_verdict(leat_textbuf *out, const leat_verify_report *verify) {
 static void part_row(leat_textbuf *out, const char *name, const leat_summary_part *part,
                      const char *class_name) {
     leat_textbuf_printf(out, "<tr%s><td>%s</td>", class_name, name);
-    leat_page_cell(out, LEAT_UNIT_COUNT, (double)part->shards);
-    if (part->probes >= 0) leat_page_cell(out, LEAT_UNIT_COUNT, (double)part->probes);
+    leat_page_cell(out, LEAT_DISPLAY_COUNT, (double)part->shards);
+    if (part->probes >= 0) leat_page_cell(out, LEAT_DISPLAY_COUNT, (double)part->probes);
     else leat_textbuf_put(out, "<td>?</td>");
-    leat_page_cell(out, LEAT_UNIT_COUNT, (double)part->rows);
-    leat_page_cell(out, LEAT_UNIT_COUNT, (double)part->measurements);
-    leat_page_cell(out, LEAT_UNIT_BYTES, (double)part->record_bytes);
+    leat_page_cell(out, LEAT_DISPLAY_COUNT, (double)part->rows);
+    leat_page_cell(out, LEAT_DISPLAY_COUNT, (double)part->measurements);
+    leat_page_cell(out, LEAT_DISPLAY_BYTES, (double)part->record_bytes);
     leat_textbuf_put(out, "</tr>\n");
 }
 
@@ -157,7 +159,7 @@ static void put_read_note(leat_textbuf *out, const leat_summary *s) {
         leat_textbuf_printf(out, "%s rows with ", leat_words_count(words, s->rows_read));
         leat_textbuf_printf(out, "%s measurements, ",
                             leat_words_count(words, s->measurements_read));
-        leat_page_value(out, LEAT_UNIT_SHARE,
+        leat_page_value(out, LEAT_DISPLAY_SHARE,
                         leat_ratio(s->measurements_read, s->all.measurements));
         leat_textbuf_put(out, " of all. ");
     }
@@ -169,7 +171,7 @@ static void put_read_note(leat_textbuf *out, const leat_summary *s) {
 static void put_failed(leat_textbuf *out, int64_t failures, int64_t read) {
     if (read == 0) leat_textbuf_put(out, "<td>not read</td>");
     else if (failures == read) leat_textbuf_put(out, "<td class=\"lost\">all</td>");
-    else leat_page_cell(out, LEAT_UNIT_SHARE, leat_ratio(failures, read));
+    else leat_page_cell(out, LEAT_DISPLAY_SHARE, leat_ratio(failures, read));
 }
 
 static void put_top(leat_textbuf *out, const leat_summary *s) {
@@ -197,13 +199,14 @@ static void put_top(leat_textbuf *out, const leat_summary *s) {
         leat_html_text(out, probe->src[0] != 0 ? probe->src : "(none)");
         leat_textbuf_printf(out, "</td><td class=\"mono\">%lld</td><td>%s</td>",
                             (long long)probe->src_id, leat_split_words(probe->split));
-        leat_page_cell(out, LEAT_UNIT_COUNT, (double)probe->measurements);
-        leat_page_cell(out, LEAT_UNIT_SHARE, leat_ratio(probe->measurements, s->all.measurements));
+        leat_page_cell(out, LEAT_DISPLAY_COUNT, (double)probe->measurements);
+        leat_page_cell(out, LEAT_DISPLAY_SHARE,
+                       leat_ratio(probe->measurements, s->all.measurements));
         put_failed(out, probe->failures, probe->measurements_read);
-        leat_page_cell(out, LEAT_UNIT_COUNT, (double)probe->rows);
-        leat_page_cell(out, LEAT_UNIT_BYTES, (double)probe->record_bytes);
-        leat_page_cell(out, LEAT_UNIT_DATE_US, (double)probe->first_us);
-        leat_page_cell(out, LEAT_UNIT_DATE_US, (double)probe->last_us);
+        leat_page_cell(out, LEAT_DISPLAY_COUNT, (double)probe->rows);
+        leat_page_cell(out, LEAT_DISPLAY_BYTES, (double)probe->record_bytes);
+        leat_page_cell(out, LEAT_DISPLAY_DATE_US, (double)probe->first_us);
+        leat_page_cell(out, LEAT_DISPLAY_DATE_US, (double)probe->last_us);
         leat_textbuf_put(out, "</tr>\n");
     }
     leat_textbuf_put(out, "</tbody></table></div>\n");
@@ -221,7 +224,7 @@ static void put_worst(leat_textbuf *out, const leat_summary *s) {
                         LEAT_SUMMARY_JUDGED, leat_words_count(met, s->destinations));
     if (s->destinations_halved > 0) {
         leat_textbuf_put(out, "These are a <b>sample</b>, ");
-        leat_page_value(out, LEAT_UNIT_SHARE, ldexp(1, -s->destinations_halved));
+        leat_page_value(out, LEAT_DISPLAY_SHARE, ldexp(1, -s->destinations_halved));
         leat_textbuf_put(out, " of all destinations, with all of their measurements that were "
                               "read. ");
     }
@@ -231,8 +234,8 @@ static void put_worst(leat_textbuf *out, const leat_summary *s) {
     for (int i = 0; i < s->worst_count; i++) {
         const leat_summary_destination *one = &s->worst[i];
         leat_textbuf_printf(out, "<tr><td class=\"mono\">%s</td>", one->dst);
-        leat_page_cell(out, LEAT_UNIT_COUNT, (double)one->measurements);
-        leat_page_cell(out, LEAT_UNIT_COUNT, (double)one->failures);
+        leat_page_cell(out, LEAT_DISPLAY_COUNT, (double)one->measurements);
+        leat_page_cell(out, LEAT_DISPLAY_COUNT, (double)one->failures);
         put_failed(out, one->failures, one->measurements);
         leat_textbuf_put(out, "</tr>\n");
     }
@@ -252,9 +255,9 @@ static void put_row(leat_textbuf *out, const leat_summary *s, const leat_summary
         leat_textbuf_put(out, "<span class=\"lost\">all failed</span>, ");
     else leat_textbuf_printf(out, "%s failed, ", leat_words_count(words, row->failures));
     leat_textbuf_printf(out, "%s, ", leat_words_bytes(words, row->record_bytes));
-    leat_page_value(out, LEAT_UNIT_DATE_US, (double)row->first_us);
+    leat_page_value(out, LEAT_DISPLAY_DATE_US, (double)row->first_us);
     leat_textbuf_put(out, " to ");
-    leat_page_value(out, LEAT_UNIT_DATE_US, (double)row->last_us);
+    leat_page_value(out, LEAT_DISPLAY_DATE_US, (double)row->last_us);
     leat_textbuf_put(out, "<span class=\"note\"> &nbsp;<code>");
     leat_html_text(out, s->shards[row->shard].path);
     leat_textbuf_printf(out, "</code>, record %s</span>\n<ul>\n",
@@ -289,12 +292,12 @@ static void put_shards(leat_textbuf *out, const leat_summary *s) {
         leat_textbuf_put(out, "<tr><td class=\"mono\">");
         leat_html_text(out, shard->path);
         leat_textbuf_put(out, "</td>");
-        leat_page_cell(out, LEAT_UNIT_COUNT, (double)shard->rows);
-        leat_page_cell(out, LEAT_UNIT_COUNT, (double)shard->measurements);
-        leat_page_cell(out, LEAT_UNIT_BYTES, (double)shard->file_bytes);
+        leat_page_cell(out, LEAT_DISPLAY_COUNT, (double)shard->rows);
+        leat_page_cell(out, LEAT_DISPLAY_COUNT, (double)shard->measurements);
+        leat_page_cell(out, LEAT_DISPLAY_BYTES, (double)shard->file_bytes);
         if (shard->rows > 0) {
-            leat_page_cell(out, LEAT_UNIT_DATE_US, (double)shard->first_us);
-            leat_page_cell(out, LEAT_UNIT_DATE_US, (double)shard->last_us);
+            leat_page_cell(out, LEAT_DISPLAY_DATE_US, (double)shard->first_us);
+            leat_page_cell(out, LEAT_DISPLAY_DATE_US, (double)shard->last_us);
         } else {
             leat_textbuf_put(out, "<td></td><td></td>");
         }

@@ -19,7 +19,7 @@ bool leat_terminal_has_sparks(void) {
     return utf8;
 }
 
-void leat_terminal_sparks(leat_cli *cli, const leat_dist *dist) {
+void leat_terminal_sparks(leat_cli *cli, const leat_distribution *dist) {
     static const char *const blocks[] = {" ",      "\u2581", "\u2582", "\u2583", "\u2584",
                                          "\u2585", "\u2586", "\u2587", "\u2588"};
     leat_columns columns;
@@ -34,8 +34,8 @@ void leat_terminal_sparks(leat_cli *cli, const leat_dist *dist) {
     }
 }
 
-static void put_dist(leat_cli *cli, const char *name, leat_unit unit, const leat_dist *dist,
-                     bool sparks) {
+static void put_dist(leat_cli *cli, const char *name, leat_display_unit unit,
+                     const leat_distribution *dist, bool sparks) {
     static const double shares[] = {0, 0.5, 0.9, 0.99, 1};
     char words[LEAT_WORDS_BYTES];
     leat_out(cli, "  %-24s", name);
@@ -44,7 +44,8 @@ static void put_dist(leat_cli *cli, const char *name, leat_unit unit, const leat
         return;
     }
     for (size_t i = 0; i < sizeof shares / sizeof shares[0]; i++)
-        leat_out(cli, " %12s", leat_unit_words(words, unit, leat_dist_quantile(dist, shares[i])));
+        leat_out(cli, " %12s",
+                 leat_display_words(words, unit, leat_distribution_quantile(dist, shares[i])));
     if (sparks) {
         leat_out(cli, "  ");
         leat_terminal_sparks(cli, dist);
@@ -56,13 +57,13 @@ static void put_distributions(leat_cli *cli, const leat_summary *s) {
     bool sparks = leat_terminal_has_sparks();
     leat_out(cli, "\n  %-24s %12s %12s %12s %12s %12s%s\n", "", "min", "median", "p90", "p99",
              "max", sparks ? "  log scale" : "");
-    put_dist(cli, "measurements per row", LEAT_UNIT_COUNT, &s->row_measurements, sparks);
-    put_dist(cli, "measurements per probe", LEAT_UNIT_COUNT, &s->probe_measurements, sparks);
-    put_dist(cli, "row size", LEAT_UNIT_BYTES, &s->record_bytes, sparks);
-    put_dist(cli, "time span of a row", LEAT_UNIT_DURATION_US, &s->row_span_us, sparks);
-    put_dist(cli, "rows per shard", LEAT_UNIT_COUNT, &s->shard_rows, sparks);
-    put_dist(cli, "gap between measurements", LEAT_UNIT_DURATION_US, &s->gap_us, sparks);
-    put_dist(cli, "rtt", LEAT_UNIT_RTT_NS, &s->rtt_ns, sparks);
+    put_dist(cli, "measurements per row", LEAT_DISPLAY_COUNT, &s->row_measurements, sparks);
+    put_dist(cli, "measurements per probe", LEAT_DISPLAY_COUNT, &s->probe_measurements, sparks);
+    put_dist(cli, "row size", LEAT_DISPLAY_BYTES, &s->record_bytes, sparks);
+    put_dist(cli, "time span of a row", LEAT_DISPLAY_DURATION_US, &s->row_span_us, sparks);
+    put_dist(cli, "rows per shard", LEAT_DISPLAY_COUNT, &s->shard_rows, sparks);
+    put_dist(cli, "gap between measurements", LEAT_DISPLAY_DURATION_US, &s->gap_us, sparks);
+    put_dist(cli, "rtt", LEAT_DISPLAY_RTT_NS, &s->rtt_ns, sparks);
 }
 
 static void put_part(leat_cli *cli, const char *name, const leat_summary_part *part) {
@@ -115,7 +116,7 @@ static void put_destinations(leat_cli *cli, const leat_summary *s) {
     leat_out(cli, "  destinations %s", leat_words_count(words, s->destinations));
     if (s->destinations_halved > 0)
         leat_out(cli, " (a sample, %s of all)",
-                 leat_unit_words(words, LEAT_UNIT_SHARE, ldexp(1, -s->destinations_halved)));
+                 leat_display_words(words, LEAT_DISPLAY_SHARE, ldexp(1, -s->destinations_halved)));
     leat_out(cli, ", %s with %d measurements or more", leat_words_count(words, judged),
              LEAT_SUMMARY_JUDGED);
     if (judged > 0 && lost == 0) leat_out(cli, ", each of which answered at least once");
@@ -129,8 +130,9 @@ static void put_facts(leat_cli *cli, const leat_summary *s) {
     int64_t failures = s->failures_by_version[0] + s->failures_by_version[1];
     if (s->all.rows > 0) {
         leat_out(cli, "\n  time         %s to ", leat_time_words(a, s->first_us));
-        leat_out(cli, "%s UTC (%s)\n", leat_time_words(a, s->last_us),
-                 leat_unit_words(b, LEAT_UNIT_DURATION_US, (double)(s->last_us - s->first_us)));
+        leat_out(
+            cli, "%s UTC (%s)\n", leat_time_words(a, s->last_us),
+            leat_display_words(b, LEAT_DISPLAY_DURATION_US, (double)(s->last_us - s->first_us)));
     }
     if (s->probe[0] != 0) {
         char text[LEAT_PLAIN_BYTES];
@@ -140,22 +142,24 @@ static void put_facts(leat_cli *cli, const leat_summary *s) {
                  leat_plain(text, s->probe));
     }
     leat_out(cli, "  versions     IPv4 %s, IPv6 %s of the measurements",
-             leat_unit_words(a, LEAT_UNIT_SHARE,
-                             leat_ratio(s->measurements_by_version[0], s->all.measurements)),
-             leat_unit_words(b, LEAT_UNIT_SHARE,
-                             leat_ratio(s->measurements_by_version[1], s->all.measurements)));
+             leat_display_words(a, LEAT_DISPLAY_SHARE,
+                                leat_ratio(s->measurements_by_version[0], s->all.measurements)),
+             leat_display_words(b, LEAT_DISPLAY_SHARE,
+                                leat_ratio(s->measurements_by_version[1], s->all.measurements)));
     if (s->measurements_by_version[2] > 0)
-        leat_out(cli, ", in rows with both %s",
-                 leat_unit_words(a, LEAT_UNIT_SHARE,
-                                 leat_ratio(s->measurements_by_version[2], s->all.measurements)));
+        leat_out(
+            cli, ", in rows with both %s",
+            leat_display_words(a, LEAT_DISPLAY_SHARE,
+                               leat_ratio(s->measurements_by_version[2], s->all.measurements)));
     leat_out(cli, "\n");
     if (s->measurements_read > 0)
-        leat_out(cli, "  failures     %s (IPv4 %s, IPv6 %s)\n",
-                 leat_unit_words(a, LEAT_UNIT_SHARE, leat_ratio(failures, s->measurements_read)),
-                 leat_unit_words(b, LEAT_UNIT_SHARE,
-                                 leat_ratio(s->failures_by_version[0], s->values_by_version[0])),
-                 leat_unit_words(c, LEAT_UNIT_SHARE,
-                                 leat_ratio(s->failures_by_version[1], s->values_by_version[1])));
+        leat_out(
+            cli, "  failures     %s (IPv4 %s, IPv6 %s)\n",
+            leat_display_words(a, LEAT_DISPLAY_SHARE, leat_ratio(failures, s->measurements_read)),
+            leat_display_words(b, LEAT_DISPLAY_SHARE,
+                               leat_ratio(s->failures_by_version[0], s->values_by_version[0])),
+            leat_display_words(c, LEAT_DISPLAY_SHARE,
+                               leat_ratio(s->failures_by_version[1], s->values_by_version[1])));
     if (s->measurements_read > 0)
         leat_out(cli, "  duplicates   %s (equal to the measurement before of the same probe)\n",
                  leat_words_count(a, s->duplicates_read));
@@ -169,8 +173,8 @@ static void put_facts(leat_cli *cli, const leat_summary *s) {
                  "  values       from a sample: %s of %s rows, %s of the measurements (--read none "
                  "removes the limit)\n",
                  leat_words_count(a, s->rows_read), leat_words_count(b, s->all.rows),
-                 leat_unit_words(c, LEAT_UNIT_SHARE,
-                                 leat_ratio(s->measurements_read, s->all.measurements)));
+                 leat_display_words(c, LEAT_DISPLAY_SHARE,
+                                    leat_ratio(s->measurements_read, s->all.measurements)));
     leat_out(cli, "  fingerprint  %s\n", s->fingerprint);
 }
 
@@ -186,8 +190,8 @@ static void put_top(leat_cli *cli, const leat_summary *s) {
                  probe->src[0] != 0 ? leat_plain(text, probe->src) : "(no address)",
                  (long long)probe->src_id, leat_split_words(probe->split),
                  leat_words_count(a, probe->measurements),
-                 leat_unit_words(b, LEAT_UNIT_SHARE,
-                                 leat_ratio(probe->measurements, s->all.measurements)),
+                 leat_display_words(b, LEAT_DISPLAY_SHARE,
+                                    leat_ratio(probe->measurements, s->all.measurements)),
                  leat_words_count(c, probe->rows));
     }
 }
@@ -205,7 +209,7 @@ static void put_worst(leat_cli *cli, const leat_summary *s) {
         double share = leat_ratio(one->failures, one->measurements);
         leat_out(cli, "  %-40s %14s %14s %7s\n", one->dst, leat_words_count(a, one->measurements),
                  leat_words_count(b, one->failures),
-                 all ? "all" : leat_unit_words(c, LEAT_UNIT_SHARE, share));
+                 all ? "all" : leat_display_words(c, LEAT_DISPLAY_SHARE, share));
     }
 }
 

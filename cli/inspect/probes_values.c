@@ -6,23 +6,23 @@
 
 /* ---- Round trips -------------------------------------------------------------------------- */
 
-void leat_summary_rtts(const leat_summary *s, int split, int version, leat_dist *out) {
-    *out = (leat_dist){0};
+void leat_summary_rtts(const leat_summary *s, int split, int version, leat_distribution *out) {
+    *out = (leat_distribution){0};
     for (int i = 0; i <= LEAT_SPLITS; i++)
         for (int k = 0; k < 2; k++)
             if ((split < 0 || split == i) && (version < 0 || version == k))
-                leat_dist_merge(out, &s->rtt_ns_by_part[i][k]);
+                leat_distribution_merge(out, &s->rtt_ns_by_part[i][k]);
 }
 
 static const leat_histogram rtts_of = {.x_label = "rtt",
                                        .y_label = "share of the answers",
                                        .things = "answers",
                                        .empty = "no answers were read",
-                                       .unit = LEAT_UNIT_RTT_NS};
+                                       .unit = LEAT_DISPLAY_RTT_NS};
 
 static void draw_versions(leat_page *page, const leat_summary *s) {
     leat_histogram spec = rtts_of;
-    leat_dist four, six;
+    leat_distribution four, six;
     leat_summary_rtts(s, -1, 0, &four);
     leat_summary_rtts(s, -1, 1, &six);
     const leat_series series[] = {{"IPv4", &four}, {"IPv6", &six}};
@@ -32,7 +32,7 @@ static void draw_versions(leat_page *page, const leat_summary *s) {
 
 static void draw_splits(leat_page *page, const leat_summary *s) {
     leat_histogram spec = rtts_of;
-    leat_dist train, test;
+    leat_distribution train, test;
     leat_summary_rtts(s, LEAT_SPLIT_TRAIN, -1, &train);
     leat_summary_rtts(s, LEAT_SPLIT_TEST, -1, &test);
     const leat_series series[] = {{"train", &train}, {"test", &test}};
@@ -42,29 +42,31 @@ static void draw_splits(leat_page *page, const leat_summary *s) {
 
 /* From the smallest p10 to the largest p90 of the hours, which must be more than a point. */
 static leat_axis hours_axis(const leat_summary *s) {
-    leat_axis axis = {LEAT_UNIT_RTT_NS, true, INFINITY, 0, "rtt"};
+    leat_axis axis = {LEAT_DISPLAY_RTT_NS, true, INFINITY, 0, "rtt"};
     for (int hour = 0; hour < 24; hour++) {
-        const leat_dist *dist = &s->rtt_ns_by_hour[hour];
+        const leat_distribution *dist = &s->rtt_ns_by_hour[hour];
         if (dist->count == 0) continue;
-        axis.low = fmin(axis.low, fmax(1, leat_dist_quantile(dist, 0.1)));
-        axis.high = fmax(axis.high, leat_dist_quantile(dist, 0.9));
+        axis.low = fmin(axis.low, fmax(1, leat_distribution_quantile(dist, 0.1)));
+        axis.high = fmax(axis.high, leat_distribution_quantile(dist, 0.9));
     }
     axis.low /= 1.2;
     axis.high = fmax(axis.high, axis.low * 1.5) * 1.2;
     return axis;
 }
 
-static void draw_hour(leat_plot *plot, const leat_dist *dist, int hour) {
+static void draw_hour(leat_plot *plot, const leat_distribution *dist, int hour) {
     static const char *const ends[] = {"p10", "p90"};
     char words[LEAT_FIGURE_WORDS], a[LEAT_WORDS_BYTES], b[LEAT_WORDS_BYTES], c[LEAT_WORDS_BYTES],
         d[LEAT_WORDS_BYTES];
-    double p10 = leat_dist_quantile(dist, 0.1), p90 = leat_dist_quantile(dist, 0.9);
-    double p50 = leat_dist_quantile(dist, 0.5);
+    double p10 = leat_distribution_quantile(dist, 0.1), p90 = leat_distribution_quantile(dist, 0.9);
+    double p50 = leat_distribution_quantile(dist, 0.5);
     snprintf(words, sizeof words, "from %02d:00: p10 %s, median %s, p90 %s of %s", hour,
-             leat_unit_words(a, LEAT_UNIT_RTT_NS, p10), leat_unit_words(b, LEAT_UNIT_RTT_NS, p50),
-             leat_unit_words(c, LEAT_UNIT_RTT_NS, p90), leat_things(d, dist->count, "answer"));
-    leat_plot_range(plot, (leat_span){hour, hour + 1}, (leat_span){fmax(p10, plot->y.low), p90},
-                    ends, "bar range", words);
+             leat_display_words(a, LEAT_DISPLAY_RTT_NS, p10),
+             leat_display_words(b, LEAT_DISPLAY_RTT_NS, p50),
+             leat_display_words(c, LEAT_DISPLAY_RTT_NS, p90),
+             leat_things(d, dist->count, "answer"));
+    leat_plot_range(plot, (leat_plot_span){hour, hour + 1},
+                    (leat_plot_span){fmax(p10, plot->y.low), p90}, ends, "bar range", words);
     plot->series = "median";
     leat_plot_line(plot, (const double[]){hour, hour + 1}, (const double[]){p50, p50}, 2, true,
                    "line l1");
@@ -77,7 +79,7 @@ static void draw_hours(leat_page *page, const leat_summary *s) {
         return;
     }
     leat_plot plot = {.page = page,
-                      .x = {LEAT_UNIT_COUNT, false, 0, 24, "hour (UTC)"},
+                      .x = {LEAT_DISPLAY_COUNT, false, 0, 24, "hour (UTC)"},
                       .y = hours_axis(s),
                       .series = "median"};
     leat_figure_begin(page, title);
@@ -119,7 +121,7 @@ static void draw_course(leat_plot *plot, const leat_summary *s, int number,
 }
 
 static leat_axis course_axis(const leat_summary *s, int probes) {
-    leat_axis axis = {LEAT_UNIT_RTT_NS, true, INFINITY, 0, "median rtt"};
+    leat_axis axis = {LEAT_DISPLAY_RTT_NS, true, INFINITY, 0, "median rtt"};
     for (int i = 0; i < probes; i++) {
         for (int part = 0; part < LEAT_SUMMARY_COURSE; part++) {
             if (s->top_course[i].answers[part] == 0) continue;
@@ -137,7 +139,7 @@ static void draw_courses(leat_page *page, const leat_summary *s) {
     static const char *const classes[LEAT_SUMMARY_COURSES] = {"line l1", "line l2", "line l3"};
     int probes = s->top_count < LEAT_SUMMARY_COURSES ? s->top_count : LEAT_SUMMARY_COURSES;
     leat_plot plot = {.page = page,
-                      .x = {LEAT_UNIT_DATE_US, false, (double)s->first_us,
+                      .x = {LEAT_DISPLAY_DATE_US, false, (double)s->first_us,
                             leat_course_begin(s, LEAT_SUMMARY_COURSE), "time (UTC)"},
                       .y = course_axis(s, probes),
                       .series = "address"};
@@ -178,7 +180,7 @@ static void draw_losses(leat_page *page, const losses *of) {
         return;
     }
     leat_bars bars = {.page = page,
-                      .unit = LEAT_UNIT_SHARE,
+                      .unit = LEAT_DISPLAY_SHARE,
                       .peak = leat_ratio(peak, all),
                       .count = LEAT_LOSSES,
                       .names = "failed",

@@ -8,9 +8,9 @@ enum { LEFT = 158, RIGHT = 340, ROW = 20, NAME = 24 };
 
 static void put_columns(const leat_bars *bars) {
     leat_textbuf *csv = bars->page->csv;
-    leat_csv_name(csv, bars->names, LEAT_UNIT_COUNT, ",");
+    leat_csv_name(csv, bars->names, LEAT_DISPLAY_COUNT, ",");
     leat_csv_name(csv, bars->values, bars->unit, ",");
-    leat_csv_name(csv, bars->counts, LEAT_UNIT_COUNT, "\n");
+    leat_csv_name(csv, bars->counts, LEAT_DISPLAY_COUNT, "\n");
 }
 
 static void put_row(const leat_bars *bars, const char *name, double value, int64_t count) {
@@ -53,7 +53,7 @@ void leat_bars_put(leat_bars *bars, const char *name, double value, int64_t coun
     leat_html_text(out, words);
     leat_textbuf_printf(out,
                         "</title></rect><text x=\"%.1f\" y=\"%d\" class=\"marked\">%s</text>\n",
-                        LEFT + width + 5, y + 14, leat_unit_words(text, bars->unit, value));
+                        LEFT + width + 5, y + 14, leat_display_words(text, bars->unit, value));
 }
 
 void leat_bars_end(leat_bars *bars) {

@@ -67,26 +67,27 @@ void leat_csv_text(leat_textbuf *csv, const char *text) {
     if (quoted) leat_textbuf_put(csv, "\"");
 }
 
-void leat_csv_name(leat_textbuf *csv, const char *label, leat_unit unit, const char *end) {
+void leat_csv_name(leat_textbuf *csv, const char *label, leat_display_unit unit, const char *end) {
     char name[LEAT_FIGURE_NAME] = "", text[LEAT_FIGURE_WORDS];
     snprintf(text, sizeof text, "%s", label);
     text[strcspn(text, ",(")] = 0; /* without remarks */
     add_slug(name, sizeof name, text, '_');
     leat_textbuf_printf(csv, "%s%s%s", name,
-                        unit == LEAT_UNIT_RTT_NS        ? "_ms"
-                        : unit == LEAT_UNIT_DURATION_US ? "_s"
-                                                        : "",
+                        unit == LEAT_DISPLAY_RTT_NS        ? "_ms"
+                        : unit == LEAT_DISPLAY_DURATION_US ? "_s"
+                                                           : "",
                         end);
 }
 
-void leat_csv_value(leat_textbuf *csv, leat_unit unit, double value) {
+void leat_csv_value(leat_textbuf *csv, leat_display_unit unit, double value) {
     char words[LEAT_WORDS_BYTES];
-    if (unit == LEAT_UNIT_DATE_US) {
+    if (unit == LEAT_DISPLAY_DATE_US) {
         leat_words_time(words, (int64_t)value);
         leat_textbuf_put(csv, words);
         return;
     }
-    if (unit == LEAT_UNIT_RTT_NS || unit == LEAT_UNIT_DURATION_US) value *= 1e-6; /* to ms, to s */
+    if (unit == LEAT_DISPLAY_RTT_NS || unit == LEAT_DISPLAY_DURATION_US)
+        value *= 1e-6; /* to ms, to s */
     if (value == floor(value) && fabs(value) < 1e15) leat_textbuf_printf(csv, "%.0f", value);
     else leat_textbuf_printf(csv, "%.10g", value);
 }
@@ -216,10 +217,10 @@ static void make_file(leat_page *page, const char *head, const char *drawing) {
     snprintf(width, sizeof width, "%d", page->width);
     snprintf(height, sizeof height, "%d", top + page->height + MARGIN / 2);
     snprintf(top_text, sizeof top_text, "%d", top);
-    const leat_place places[] = {{"table", hex, false},      {"title", page->title, false},
-                                 {"width", width, false},    {"height", height, false},
-                                 {"top", top_text, false},   {"legend", head, true},
-                                 {"drawing", drawing, true}, {0}};
+    const leat_template_place places[] = {{"table", hex, false},      {"title", page->title, false},
+                                          {"width", width, false},    {"height", height, false},
+                                          {"top", top_text, false},   {"legend", head, true},
+                                          {"drawing", drawing, true}, {0}};
     leat_textbuf_clear(page->file);
     (void)leat_template_put(page->file, leat_template("saved.svg"), places);
 }

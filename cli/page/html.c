@@ -47,12 +47,12 @@ void leat_html_text(leat_textbuf *out, const char *text) {
 
 /* ---- Pieces ------------------------------------------------------------------------------- */
 
-void leat_page_value(leat_textbuf *out, leat_unit unit, double value) {
+void leat_page_value(leat_textbuf *out, leat_display_unit unit, double value) {
     char words[LEAT_WORDS_BYTES];
-    leat_textbuf_put(out, leat_unit_words(words, unit, value));
+    leat_textbuf_put(out, leat_display_words(words, unit, value));
 }
 
-void leat_page_card(leat_textbuf *out, const char *name, leat_unit unit, double value) {
+void leat_page_card(leat_textbuf *out, const char *name, leat_display_unit unit, double value) {
     leat_textbuf_printf(out, "<div class=\"card\"><span>%s</span><b>", name);
     leat_page_value(out, unit, value);
     leat_textbuf_put(out, "</b></div>\n");
@@ -66,7 +66,7 @@ void leat_page_text_row(leat_textbuf *out, const char *name, const char *value) 
     leat_textbuf_put(out, "</td></tr>\n");
 }
 
-void leat_page_cell(leat_textbuf *out, leat_unit unit, double value) {
+void leat_page_cell(leat_textbuf *out, leat_display_unit unit, double value) {
     leat_textbuf_put(out, "<td>");
     leat_page_value(out, unit, value);
     leat_textbuf_put(out, "</td>");
@@ -86,15 +86,16 @@ void leat_page_settings(leat_textbuf *out, const leat_setting_table *table, cons
 /* ---- The page ----------------------------------------------------------------------------- */
 
 /* page.html is written in three parts: up to the body, up to the end of the footer, the rest. */
-static const leat_place no_places[] = {{0}};
+static const leat_template_place no_places[] = {{0}};
 
 void leat_page_begin(leat_textbuf *out, const char *name, const char *command) {
-    const leat_place places[] = {{"name", name, false}, {"command", command, false}, {0}};
+    const leat_template_place places[] = {{"name", name, false}, {"command", command, false}, {0}};
     (void)leat_template_put(out, leat_template("page.html"), places);
 }
 
 void leat_page_end(leat_textbuf *out, const char *words, const char *code) {
-    const leat_place places[] = {{"version", leat_version(), false}, {"words", words, true}, {0}};
+    const leat_template_place places[] = {
+        {"version", leat_version(), false}, {"words", words, true}, {0}};
     const char *rest = strstr(leat_template("page.html"), "{{body}}") + strlen("{{body}}");
     rest = leat_template_put(out, rest, places);
     if (code != NULL) {

@@ -6,24 +6,24 @@
 #ifndef LEAT_CLI_PAGE_PAGE_H
 #define LEAT_CLI_PAGE_PAGE_H
 
-#include "frame/cli.h"
+#include "command/cli.h"
 #include "leat/format.h"
 #include "leat/load.h"
 
 /* ---- Values ------------------------------------------------------------------------------- */
 
-typedef enum leat_unit {
-    LEAT_UNIT_COUNT,
-    LEAT_UNIT_BYTES,
-    LEAT_UNIT_DURATION_US, /* microseconds: a time span */
-    LEAT_UNIT_RTT_NS,      /* nanoseconds: shown as milliseconds */
-    LEAT_UNIT_DATE_US,     /* microseconds since 1970 */
-    LEAT_UNIT_SHARE,       /* 0..1: shown as per cent */
-    LEAT_UNIT_NUMBER,      /* any number: four digits */
-} leat_unit;
+typedef enum leat_display_unit {
+    LEAT_DISPLAY_COUNT,
+    LEAT_DISPLAY_BYTES,
+    LEAT_DISPLAY_DURATION_US, /* microseconds: a time span */
+    LEAT_DISPLAY_RTT_NS,      /* nanoseconds: shown as milliseconds */
+    LEAT_DISPLAY_DATE_US,     /* microseconds since 1970 */
+    LEAT_DISPLAY_SHARE,       /* 0..1: shown as per cent */
+    LEAT_DISPLAY_NUMBER,      /* any number: four digits */
+} leat_display_unit;
 
 /* "1,234", "1.23 KiB", "4 min 2 s", "12.3 ms", "2019-04-24 20:00:00 UTC", "3.52 %". */
-const char *leat_unit_words(char text[LEAT_WORDS_BYTES], leat_unit unit, double value);
+const char *leat_display_words(char text[LEAT_WORDS_BYTES], leat_display_unit unit, double value);
 /* "2019-04-24 20:00:00.000000": for people, UTC. */
 const char *leat_time_words(char text[LEAT_WORDS_BYTES], int64_t time_us);
 /* a / b, 0 if b is 0. */
@@ -41,7 +41,7 @@ typedef struct leat_columns {
     double zeros;                      /* how many are 0 */
     double total;
 } leat_columns;
-void leat_columns_make(leat_columns *columns, const leat_dist *dist, int max_count);
+void leat_columns_make(leat_columns *columns, const leat_distribution *dist, int max_count);
 
 /* ---- The page ----------------------------------------------------------------------------- */
 
@@ -79,7 +79,7 @@ typedef struct leat_page_places {
 #define LEAT_PLOT_HEIGHT 256
 
 typedef struct leat_axis {
-    leat_unit unit;
+    leat_display_unit unit;
     bool log;
     double low, high;
     const char *label; /* up to a comma or a bracket, also the name of its column in the table */
@@ -102,20 +102,20 @@ typedef struct leat_plot {
  * space on the left for a bar of zeros. */
 void leat_plot_begin(leat_plot *plot, bool zero_slot);
 /* [from, until) of an axis. */
-typedef struct leat_span {
+typedef struct leat_plot_span {
     double from, until;
-} leat_span;
+} leat_plot_span;
 
 /* A bar of height y; `words` is its tooltip. */
-void leat_plot_bar(leat_plot *plot, leat_span x, double y, double count, const char *class_name,
-                   const char *words);
+void leat_plot_bar(leat_plot *plot, leat_plot_span x, double y, double count,
+                   const char *class_name, const char *words);
 /* The bar of zeros, left of the axis. */
 void leat_plot_zero_bar(leat_plot *plot, double y, double count, const char *words);
 /* A line through points; steps: each y holds until the next x. */
 void leat_plot_line(leat_plot *plot, const double *xs, const double *ys, int count, bool steps,
                     const char *class_name);
 /* A bar between two heights, which are of the series `ends`. */
-void leat_plot_range(leat_plot *plot, leat_span x, leat_span y, const char *const ends[2],
+void leat_plot_range(leat_plot *plot, leat_plot_span x, leat_plot_span y, const char *const ends[2],
                      const char *class_name, const char *words);
 /* Dashed vertical lines at x1 <= x2, each with a label at its top. */
 void leat_plot_marks(leat_plot *plot, double x1, const char *words1, double x2, const char *words2);
@@ -128,7 +128,7 @@ double leat_plot_y(const leat_plot *plot, double value);
  * no place below an axis. */
 typedef struct leat_bars {
     leat_page *page;
-    leat_unit unit;
+    leat_display_unit unit;
     double peak;        /* the highest value */
     int count;          /* bars */
     const char *names;  /* columns of the table: "split"; NULL: the caller writes it */
@@ -198,32 +198,33 @@ void leat_figure_end(leat_page *page);
 /* A figure with nothing to draw, and the reason. */
 void leat_figure_empty(leat_page *page, const char *title, const char *why);
 /* Items: median, p99, max. */
-void leat_figure_quantiles(leat_page *page, const leat_dist *dist, leat_unit unit);
+void leat_figure_quantiles(leat_page *page, const leat_distribution *dist, leat_display_unit unit);
 /* The end of a linear axis on which `value` is the highest bar. */
 double leat_axis_end(double value);
 
 /* A cell of the table; a name of a column, from an axis' label, with the unit of its values; a
  * value: times as texts, round trips in ms, time spans in s. */
 void leat_csv_text(leat_textbuf *csv, const char *text);
-void leat_csv_name(leat_textbuf *csv, const char *label, leat_unit unit, const char *end);
-void leat_csv_value(leat_textbuf *csv, leat_unit unit, double value);
+void leat_csv_name(leat_textbuf *csv, const char *label, leat_display_unit unit, const char *end);
+void leat_csv_value(leat_textbuf *csv, leat_display_unit unit, double value);
 
 typedef struct leat_histogram {
     const char *title, *x_label, *y_label;
     const char *things; /* "rows" */
     const char *empty;  /* shown if there is no value */
-    leat_unit unit;
+    leat_display_unit unit;
     bool zeros; /* 0 is a value with its own bar */
 } leat_histogram;
 /* One bar per number if the largest is small, one per value if there are few; otherwise a histogram
  * over a logarithmic axis. */
-void leat_figure_histogram(leat_page *page, const leat_histogram *spec, const leat_dist *dist);
+void leat_figure_histogram(leat_page *page, const leat_histogram *spec,
+                           const leat_distribution *dist);
 
 /* Several distributions over one axis, as lines; empty ones are omitted. */
 #define LEAT_SERIES_MAX 3
 typedef struct leat_series {
     const char *name;
-    const leat_dist *dist;
+    const leat_distribution *dist;
 } leat_series;
 void leat_figure_series(leat_page *page, const leat_histogram *spec, const leat_series *series,
                         int count);
@@ -242,11 +243,11 @@ void leat_page_begin(leat_textbuf *out, const char *name, const char *command);
 /* The footer and the end of the page: after the version these words (HTML), then a text as code
  * (NULL: none). */
 void leat_page_end(leat_textbuf *out, const char *words, const char *code);
-void leat_page_value(leat_textbuf *out, leat_unit unit, double value);
-void leat_page_card(leat_textbuf *out, const char *name, leat_unit unit, double value);
+void leat_page_value(leat_textbuf *out, leat_display_unit unit, double value);
+void leat_page_card(leat_textbuf *out, const char *name, leat_display_unit unit, double value);
 /* A row of a table: a name, and a text in a fixed font. */
 void leat_page_text_row(leat_textbuf *out, const char *name, const char *value);
-void leat_page_cell(leat_textbuf *out, leat_unit unit, double value);
+void leat_page_cell(leat_textbuf *out, leat_display_unit unit, double value);
 /* "--name value" of each option that determines bytes, but for those that are idle beside the
  * others (NULL: none is). */
 void leat_page_settings(leat_textbuf *out, const leat_setting_table *table, const void *options,
@@ -293,21 +294,23 @@ LEAT_MUST_CHECK leat_code leat_page_can_save(const leat_page_places *places, lea
 /* ---- The files that pages are made of ------------------------------------------------------ */
 
 /* What is written where a file has "{{NAME}}". */
-typedef struct leat_place {
+typedef struct leat_template_place {
     const char *name; /* NULL: the end of the places */
     const char *value;
     bool markup; /* HTML or SVG already; otherwise leat_html_text writes it */
-} leat_place;
+} leat_template_place;
 
 /* The text of a file of this folder: "page.html", "saved.svg". */
 const char *leat_template(const char *name);
 /* Writes it up to the first place that has no value and is no style sheet, and returns what follows
  * that; "": nothing. */
-const char *leat_template_put(leat_textbuf *out, const char *text, const leat_place *places);
+const char *leat_template_put(leat_textbuf *out, const char *text,
+                              const leat_template_place *places);
 
 /* ---- The same in JSON --------------------------------------------------------------------- */
 
 /* A member: count, smallest, largest, mean, quantiles, histogram; values are multiplied. */
-void leat_json_dist(leat_json *json, const char *name, const leat_dist *dist, double scale);
+void leat_json_distribution(leat_json *json, const char *name, const leat_distribution *dist,
+                            double scale);
 
 #endif

@@ -82,7 +82,7 @@ static void put_row(const leat_shares *shares, const char *bar, const leat_share
     leat_textbuf_put(csv, ",");
     leat_csv_text(csv, item->name);
     leat_textbuf_put(csv, ",");
-    leat_csv_value(csv, LEAT_UNIT_SHARE, share);
+    leat_csv_value(csv, LEAT_DISPLAY_SHARE, share);
     leat_textbuf_printf(csv, ",%lld\n", (long long)item->value);
 }
 
@@ -97,7 +97,7 @@ static void put_legend(leat_shares *shares, const char *bar, const leat_share *i
     for (int i = 0; i < count; i++) {
         if (items[i].value == 0) continue;
         snprintf(words, sizeof words, "%s %s", short_name(text, items[i].name),
-                 leat_unit_words(value, LEAT_UNIT_SHARE, leat_ratio(items[i].value, total)));
+                 leat_display_words(value, LEAT_DISPLAY_SHARE, leat_ratio(items[i].value, total)));
         int64_t width = KEY + 5 + width_of(words, CHAR_TENTHS);
         if (x > LEFT && x + width > RIGHT) {
             x = LEFT;
@@ -135,7 +135,8 @@ void leat_shares_put(leat_shares *shares, const char *bar, const leat_share *ite
         double until = LEFT + (RIGHT - LEFT) * leat_ratio(before, total);
         double width = until - end > 4 ? until - end - 1 : until - end < 1 ? 1 : until - end;
         snprintf(words, sizeof words, "%.120s: %s (%s)", items[i].name,
-                 leat_unit_words(a, LEAT_UNIT_SHARE, share), leat_words_count(b, items[i].value));
+                 leat_display_words(a, LEAT_DISPLAY_SHARE, share),
+                 leat_words_count(b, items[i].value));
         put_area(out, items[i].key, &(area){end, shares->y, width, BAR}, words);
         end = until - end < 1 ? end + 1 : until;
     }

@@ -58,14 +58,15 @@ static void share_label(char label[LABEL_BYTES], double share) {
 static void duration_label(char label[LABEL_BYTES], double us) {
     char words[LEAT_WORDS_BYTES];
     if (us < 120e6) snprintf(label, LABEL_BYTES, "%.4g s", us * 1e-6);
-    else snprintf(label, LABEL_BYTES, "%s", leat_unit_words(words, LEAT_UNIT_DURATION_US, us));
+    else
+        snprintf(label, LABEL_BYTES, "%s", leat_display_words(words, LEAT_DISPLAY_DURATION_US, us));
 }
 
-static void label_of(char label[LABEL_BYTES], leat_unit unit, double value) {
-    if (unit == LEAT_UNIT_RTT_NS) rtt_label(label, value);
-    else if (unit == LEAT_UNIT_SHARE) share_label(label, value);
-    else if (unit == LEAT_UNIT_NUMBER) snprintf(label, LABEL_BYTES, "%.4g", value);
-    else if (unit == LEAT_UNIT_DURATION_US) duration_label(label, value);
+static void label_of(char label[LABEL_BYTES], leat_display_unit unit, double value) {
+    if (unit == LEAT_DISPLAY_RTT_NS) rtt_label(label, value);
+    else if (unit == LEAT_DISPLAY_SHARE) share_label(label, value);
+    else if (unit == LEAT_DISPLAY_NUMBER) snprintf(label, LABEL_BYTES, "%.4g", value);
+    else if (unit == LEAT_DISPLAY_DURATION_US) duration_label(label, value);
     else count_label(label, value);
 }
 
@@ -136,20 +137,20 @@ static void duration_ticks(tick_list *list, const leat_axis *axis) {
         double step = pow(10, floor(log10(axis->high - axis->low)));
         for (double at = ceil(axis->low / step) * step; at <= axis->high; at += step) {
             char words[LEAT_WORDS_BYTES];
-            add_tick(list, axis, at, 4, leat_unit_words(words, LEAT_UNIT_DURATION_US, at));
+            add_tick(list, axis, at, 4, leat_display_words(words, LEAT_DISPLAY_DURATION_US, at));
         }
     }
 }
 
 /* The step of a linear axis: the first of 1, 2, 5, 10, ... that is not below `rough`; of time spans
  * of minutes and more, parts of an hour, a day, ... */
-static double linear_step(leat_unit unit, double rough) {
+static double linear_step(leat_display_unit unit, double rough) {
     static const double seconds[] = {30,   60,   120,  300,   600,   1200,
                                      1800, 3600, 7200, 10800, 21600, 43200};
-    if (unit == LEAT_UNIT_DURATION_US && rough > 20e6)
+    if (unit == LEAT_DISPLAY_DURATION_US && rough > 20e6)
         for (size_t i = 0; i < sizeof seconds / sizeof seconds[0]; i++)
             if (rough <= seconds[i] * 1e6) return seconds[i] * 1e6;
-    double day = unit == LEAT_UNIT_DURATION_US && rough > 20e6 ? 86400e6 : 1;
+    double day = unit == LEAT_DISPLAY_DURATION_US && rough > 20e6 ? 86400e6 : 1;
     double power = pow(10, floor(log10(rough / day))), part = rough / day / power;
     double step = part <= 1 ? power : part <= 2 ? 2 * power : part <= 5 ? 5 * power : 10 * power;
     return step * day;
@@ -159,7 +160,7 @@ static void linear_ticks(tick_list *list, const leat_axis *axis, int wanted) {
     double range = axis->high - axis->low;
     if (!(range > 0)) return;
     double step = linear_step(axis->unit, range / wanted);
-    if (axis->unit == LEAT_UNIT_COUNT && step < 1) step = 1;
+    if (axis->unit == LEAT_DISPLAY_COUNT && step < 1) step = 1;
     for (int i = 0; i <= 2 * wanted + 2; i++) {
         double value = (ceil(axis->low / step - 1e-9) + i) * step;
         char label[LABEL_BYTES];
@@ -217,10 +218,10 @@ static void date_ticks(tick_list *list, const leat_axis *axis) {
 static void make_ticks(tick_list *list, const leat_axis *axis, int wanted) {
     list->count = 0;
     if (!(axis->high > axis->low)) return;
-    if (axis->unit == LEAT_UNIT_DATE_US) date_ticks(list, axis);
+    if (axis->unit == LEAT_DISPLAY_DATE_US) date_ticks(list, axis);
     else if (!axis->log) linear_ticks(list, axis, wanted);
-    else if (axis->unit == LEAT_UNIT_BYTES) byte_ticks(list, axis);
-    else if (axis->unit == LEAT_UNIT_DURATION_US) duration_ticks(list, axis);
+    else if (axis->unit == LEAT_DISPLAY_BYTES) byte_ticks(list, axis);
+    else if (axis->unit == LEAT_DISPLAY_DURATION_US) duration_ticks(list, axis);
     else decade_ticks(list, axis);
 }
 
@@ -297,7 +298,7 @@ static void put_columns(const leat_plot *plot) {
     leat_csv_name(csv, plot->y.label, plot->y.unit, "");
     if (plot->counts != NULL) {
         leat_textbuf_put(csv, ",");
-        leat_csv_name(csv, plot->counts, LEAT_UNIT_COUNT, "");
+        leat_csv_name(csv, plot->counts, LEAT_DISPLAY_COUNT, "");
     }
     leat_textbuf_put(csv, "\n");
 }
@@ -318,7 +319,7 @@ static void put_row(const leat_plot *plot, const char *series, double x0, double
     leat_csv_value(csv, plot->y.unit, y);
     if (plot->counts != NULL) {
         leat_textbuf_put(csv, ",");
-        leat_csv_value(csv, LEAT_UNIT_COUNT, count);
+        leat_csv_value(csv, LEAT_DISPLAY_COUNT, count);
     }
     leat_textbuf_put(csv, "\n");
 }
@@ -368,14 +369,14 @@ static void put_bar(leat_plot *plot, double x0, double x1, double y, const char 
     leat_textbuf_put(plot->page->svg, "</title></rect>\n");
 }
 
-void leat_plot_bar(leat_plot *plot, leat_span x, double y, double count, const char *class_name,
-                   const char *words) {
+void leat_plot_bar(leat_plot *plot, leat_plot_span x, double y, double count,
+                   const char *class_name, const char *words) {
     put_row(plot, plot->series, x.from, x.until, y, count);
     put_bar(plot, leat_plot_x(plot, x.from), leat_plot_x(plot, x.until), leat_plot_y(plot, y),
             class_name, words);
 }
 
-void leat_plot_range(leat_plot *plot, leat_span x, leat_span y, const char *const ends[2],
+void leat_plot_range(leat_plot *plot, leat_plot_span x, leat_plot_span y, const char *const ends[2],
                      const char *class_name, const char *words) {
     put_row(plot, ends[0], x.from, x.until, y.from, 0);
     put_row(plot, ends[1], x.from, x.until, y.until, 0);

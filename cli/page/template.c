@@ -68,17 +68,19 @@ static void put_light(leat_textbuf *out, const char *rules) {
 
 /* ---- Places ------------------------------------------------------------------------------- */
 
-static const leat_place *find_place(const leat_place *places, const char *name, size_t size) {
+static const leat_template_place *find_place(const leat_template_place *places, const char *name,
+                                             size_t size) {
     for (; places->name != NULL; places++)
         if (strlen(places->name) == size && strncmp(places->name, name, size) == 0) return places;
     return NULL;
 }
 
 /* Whether there is something to put in the place of this name. */
-static bool put_place(leat_textbuf *out, const char *name, size_t size, const leat_place *places) {
+static bool put_place(leat_textbuf *out, const char *name, size_t size,
+                      const leat_template_place *places) {
     static const char light[] = "light ";
     const size_t skipped = strncmp(name, light, strlen(light)) == 0 ? strlen(light) : 0;
-    const leat_place *place = find_place(places, name, size);
+    const leat_template_place *place = find_place(places, name, size);
     const char *rules = find_file(name + skipped, size - skipped);
     if (place != NULL && place->markup) leat_textbuf_put(out, place->value);
     else if (place != NULL) leat_html_text(out, place->value);
@@ -87,7 +89,8 @@ static bool put_place(leat_textbuf *out, const char *name, size_t size, const le
     return place != NULL || rules != NULL;
 }
 
-const char *leat_template_put(leat_textbuf *out, const char *text, const leat_place *places) {
+const char *leat_template_put(leat_textbuf *out, const char *text,
+                              const leat_template_place *places) {
     for (const char *at = NULL; (at = strstr(text, "{{")) != NULL;) {
         const char *name = at + 2, *end = strstr(name, "}}");
         leat_textbuf_append(out, text, at - text);

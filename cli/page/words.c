@@ -57,15 +57,15 @@ static void put_share(char text[LEAT_WORDS_BYTES], double share) {
     else snprintf(text, LEAT_WORDS_BYTES, "%.2g %%", percent);
 }
 
-const char *leat_unit_words(char text[LEAT_WORDS_BYTES], leat_unit unit, double value) {
+const char *leat_display_words(char text[LEAT_WORDS_BYTES], leat_display_unit unit, double value) {
     switch (unit) {
-    case LEAT_UNIT_COUNT: return leat_words_count(text, (int64_t)llround(value));
-    case LEAT_UNIT_BYTES: return leat_words_bytes(text, (int64_t)llround(value));
-    case LEAT_UNIT_DURATION_US: put_duration(text, value); return text;
-    case LEAT_UNIT_RTT_NS: put_rtt(text, value); return text;
-    case LEAT_UNIT_SHARE: put_share(text, value); return text;
-    case LEAT_UNIT_NUMBER: snprintf(text, LEAT_WORDS_BYTES, "%.4g", value); return text;
-    case LEAT_UNIT_DATE_US: break;
+    case LEAT_DISPLAY_COUNT: return leat_words_count(text, (int64_t)llround(value));
+    case LEAT_DISPLAY_BYTES: return leat_words_bytes(text, (int64_t)llround(value));
+    case LEAT_DISPLAY_DURATION_US: put_duration(text, value); return text;
+    case LEAT_DISPLAY_RTT_NS: put_rtt(text, value); return text;
+    case LEAT_DISPLAY_SHARE: put_share(text, value); return text;
+    case LEAT_DISPLAY_NUMBER: snprintf(text, LEAT_WORDS_BYTES, "%.4g", value); return text;
+    case LEAT_DISPLAY_DATE_US: break;
     }
     leat_time_words(text, (int64_t)value);
     char *point = strchr(text, '.');
@@ -73,18 +73,18 @@ const char *leat_unit_words(char text[LEAT_WORDS_BYTES], leat_unit unit, double 
     return text;
 }
 
-void leat_columns_make(leat_columns *columns, const leat_dist *dist, int max_count) {
+void leat_columns_make(leat_columns *columns, const leat_distribution *dist, int max_count) {
     memset(columns, 0, sizeof *columns);
     columns->total = (double)dist->count;
     columns->zeros = (double)dist->bins[0];
     int first = 1;
-    while (first < LEAT_DIST_BINS && dist->bins[first] == 0) first++;
-    if (first == LEAT_DIST_BINS) return;
-    int last = LEAT_DIST_BINS - 1;
+    while (first < LEAT_DISTRIBUTION_BINS && dist->bins[first] == 0) first++;
+    if (first == LEAT_DISTRIBUTION_BINS) return;
+    int last = LEAT_DISTRIBUTION_BINS - 1;
     while (dist->bins[last] == 0) last--;
     if (max_count > LEAT_COLUMNS_MAX) max_count = LEAT_COLUMNS_MAX;
-    double low = log2((double)leat_dist_bin_low(first));
-    double high = log2((double)leat_dist_bin_low(last + 1));
+    double low = log2((double)leat_distribution_bin_low(first));
+    double high = log2((double)leat_distribution_bin_low(last + 1));
     /* Columns start at fixed fractions of octaves: the same for data sets of similar range. */
     for (int per_octave = 16; per_octave >= 1; per_octave /= 2) {
         double begin = floor(low * per_octave + 1e-9), end = ceil(high * per_octave - 1e-9);
@@ -99,13 +99,14 @@ void leat_columns_make(leat_columns *columns, const leat_dist *dist, int max_cou
     for (int i = 0; i < columns->count; i++) {
         double from = i == 0 ? 1 : columns->edge[i];
         double to = i + 1 == columns->count ? 9.3e18 : columns->edge[i + 1];
-        sum += leat_dist_between(dist, from, to);
+        sum += leat_distribution_between(dist, from, to);
         columns->values[i] = round(sum) - before;
         before = round(sum);
     }
 }
 
-void leat_json_dist(leat_json *json, const char *name, const leat_dist *dist, double scale) {
+void leat_json_distribution(leat_json *json, const char *name, const leat_distribution *dist,
+                            double scale) {
     static const struct {
         const char *name;
         double share;
@@ -116,18 +117,18 @@ void leat_json_dist(leat_json *json, const char *name, const leat_dist *dist, do
     if (dist->count > 0) {
         leat_json_member_double(json, "min", (double)dist->min * scale);
         leat_json_member_double(json, "max", (double)dist->max * scale);
-        leat_json_member_double(json, "mean", leat_dist_mean(dist) * scale);
+        leat_json_member_double(json, "mean", leat_distribution_mean(dist) * scale);
         for (size_t i = 0; i < sizeof quantiles / sizeof quantiles[0]; i++)
             leat_json_member_double(json, quantiles[i].name,
-                                    leat_dist_quantile(dist, quantiles[i].share) * scale);
+                                    leat_distribution_quantile(dist, quantiles[i].share) * scale);
         leat_json_member_int(json, "zeros", dist->bins[0]);
         leat_json_key(json, "histogram");
         leat_json_begin_array(json);
-        for (int i = 1; i < LEAT_DIST_BINS; i++) {
+        for (int i = 1; i < LEAT_DISTRIBUTION_BINS; i++) {
             if (dist->bins[i] == 0) continue;
             leat_json_begin_object(json);
-            leat_json_member_double(json, "from", (double)leat_dist_bin_low(i) * scale);
-            leat_json_member_double(json, "to", (double)leat_dist_bin_low(i + 1) * scale);
+            leat_json_member_double(json, "from", (double)leat_distribution_bin_low(i) * scale);
+            leat_json_member_double(json, "to", (double)leat_distribution_bin_low(i + 1) * scale);
             leat_json_member_int(json, "count", dist->bins[i]);
             leat_json_end_object(json);
         }

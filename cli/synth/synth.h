@@ -1,12 +1,12 @@
 /*
- * The frame of the commands `leat synth KIND`: they read the options that all kinds have, show
+ * What the commands `leat synth KIND` share: they read the options that all kinds have, show
  * progress, and end with a summary or one JSON document. A command has a table of options, a job
  * (a struct with the members `options` and `result` of its kind), and the four functions of a kind.
  */
 #ifndef LEAT_CLI_SYNTH_SYNTH_H
 #define LEAT_CLI_SYNTH_SYNTH_H
 
-#include "frame/cli.h"
+#include "command/cli.h"
 
 /* Rows of all kinds; `words` is their help. */
 #define LEAT_SYNTH_OPTION_SEED(words)                                                              \

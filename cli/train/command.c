@@ -9,7 +9,7 @@
 
 typedef struct bill_source {
     const char *model;
-    leat_train_bill bill;
+    leat_train_estimate estimate;
 } bill_source;
 
 static const char *samples_of(const void *source, bool many) {
@@ -20,26 +20,26 @@ static leat_fact_value many(const void *source) {
     return (leat_fact_value){.text = samples_of(source, true)};
 }
 
-static double all_samples(const leat_train_bill *bill) {
-    return bill->epochs * (double)bill->samples;
+static double all_samples(const leat_train_estimate *estimate) {
+    return estimate->epochs * (double)estimate->samples;
 }
 
 /* Those of every step; below 0 if steps differ. */
 static leat_fact_value each_samples(const void *source) {
-    const leat_train_bill *bill = &((const bill_source *)source)->bill;
-    const double alike = (double)bill->steps * (double)bill->step_samples;
-    const bool same = fabs(all_samples(bill) - alike) <= 1e-9 * alike;
-    return (leat_fact_value){.whole = same ? bill->step_samples : -1};
+    const leat_train_estimate *estimate = &((const bill_source *)source)->estimate;
+    const double alike = (double)estimate->steps * (double)estimate->step_samples;
+    const bool same = fabs(all_samples(estimate) - alike) <= 1e-9 * alike;
+    return (leat_fact_value){.whole = same ? estimate->step_samples : -1};
 }
 
 static leat_fact_value is_of_images(const void *source) {
-    return (leat_fact_value){.flag = ((const bill_source *)source)->bill.sample_size > 0};
+    return (leat_fact_value){.flag = ((const bill_source *)source)->estimate.sample_size > 0};
 }
 
 static leat_fact_value bill_seconds(const void *source) {
-    const leat_train_bill *bill = &((const bill_source *)source)->bill;
-    if (!(bill->samples_per_second > 0)) return (leat_fact_value){.real = NAN};
-    return (leat_fact_value){.real = all_samples(bill) / bill->samples_per_second};
+    const leat_train_estimate *estimate = &((const bill_source *)source)->estimate;
+    if (!(estimate->samples_per_second > 0)) return (leat_fact_value){.real = NAN};
+    return (leat_fact_value){.real = all_samples(estimate) / estimate->samples_per_second};
 }
 
 typedef struct part {
@@ -48,7 +48,7 @@ typedef struct part {
 } part;
 
 static bool part_at(const void *source, int index, void *item) {
-    const leat_train_part *parts = ((const bill_source *)source)->bill.parts;
+    const leat_train_part *parts = ((const bill_source *)source)->estimate.parts;
     part *out = item;
     if (index == LEAT_PARTS_MAX || parts[index].name == NULL) return false;
     out->part = parts[index];
@@ -70,7 +70,7 @@ static const leat_fact_list parts = {.rows = part_facts,
                                      .item = "{parameters} of the {name}",
                                      .between = ", "};
 
-#define AT(member) offsetof(bill_source, bill.member)
+#define AT(member) offsetof(bill_source, estimate.member)
 static const leat_fact known_parts[] = {
     {"generator_parameters", LEAT_FACT_INT, AT(parts[0].parameters), LEAT_FACT_COUNT,
      .help = "Those of the generator."},
@@ -113,7 +113,7 @@ static const leat_fact bill_facts[] = {
 #undef AT
 
 /* Only what the model has: samples of another kind than images have no size, and are not mapped. */
-const leat_facts leat_facts_bill = {
+const leat_facts leat_facts_estimate = {
     .schema = "train-dcgan-dry-run",
     .rows = bill_facts,
     .layout = "model   {parameters} parameters{parts}\n"
@@ -126,13 +126,13 @@ const leat_facts leat_facts_bill = {
               "[, {unsampled}]\n]",
 };
 
-static int show_bill(leat_cli *cli, const char *model, const char *data,
-                     const leat_train_options *options) {
+static int show_estimate(leat_cli *cli, const char *model, const char *data,
+                         const leat_train_options *options) {
     bill_source source = {.model = model};
     leat_error err = {0};
-    if (leat_train_plan(model, data, options, true, &source.bill, &err) != LEAT_OK)
+    if (leat_train_plan(model, data, options, true, &source.estimate, &err) != LEAT_OK)
         return leat_cli_fail(cli, &err);
-    return leat_facts_show(cli, &leat_facts_bill, &source);
+    return leat_facts_show(cli, &leat_facts_estimate, &source);
 }
 
 /* ---- The result --------------------------------------------------------------------------- */
@@ -182,7 +182,7 @@ int leat_train_command(leat_cli *cli, const char *model) {
     if (!leat_cli_flag(cli, "dry-run")) leat_cli_cancellable(cli);
     int status = leat_train_wanted_read(&wanted, cli, run);
     if (status == 0 && leat_cli_flag(cli, "dry-run"))
-        status = show_bill(cli, model, data, &options);
+        status = show_estimate(cli, model, data, &options);
     else if (status == 0 && run == NULL)
         status = leat_cli_usage(cli, "-o RUN is missing: the folder of the run");
     else if (status == 0) status = train(cli, model, data, run, &options);

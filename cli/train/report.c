@@ -55,8 +55,8 @@ static void draw_curves(leat_page *page, const leat_run_metrics *metrics, const 
             low = fmin(low, of->ys[k][i]);
         }
     leat_plot plot = {.page = page,
-                      .x = {LEAT_UNIT_COUNT, false, 0, (double)metrics->last_step, "step"},
-                      .y = {LEAT_UNIT_NUMBER, false, low < 0 ? -leat_axis_end(-low) : 0,
+                      .x = {LEAT_DISPLAY_COUNT, false, 0, (double)metrics->last_step, "step"},
+                      .y = {LEAT_DISPLAY_NUMBER, false, low < 0 ? -leat_axis_end(-low) : 0,
                             leat_axis_end(high), of->axis}};
     leat_figure_begin(page, of->title);
     begin_curves(&plot, of);
@@ -188,18 +188,18 @@ static void draw_distance(leat_page *page, const run_report *report) {
         return;
     }
     leat_plot plot = {.page = page,
-                      .x = {LEAT_UNIT_COUNT, false, 0, (double)metrics->last_step, "step"},
-                      .y = {LEAT_UNIT_NUMBER, true, low / 1.2, high * 1.2, measure->axis}};
+                      .x = {LEAT_DISPLAY_COUNT, false, 0, (double)metrics->last_step, "step"},
+                      .y = {LEAT_DISPLAY_NUMBER, true, low / 1.2, high * 1.2, measure->axis}};
     plot.points = true;
     plot.series = measure->label;
     leat_figure_begin(page, measure->figure);
     leat_figure_say(page, leat_train_better_words(measure->better));
     snprintf(label, sizeof label, "%s, now", measure->label);
     leat_figure_item(page, classes[0], label,
-                     leat_unit_words(words, LEAT_UNIT_NUMBER, ys[points - 1]));
+                     leat_display_words(words, LEAT_DISPLAY_NUMBER, ys[points - 1]));
     if (halves > 0)
         leat_figure_item(page, classes[2], "half of the images against the other half",
-                         leat_unit_words(words, LEAT_UNIT_NUMBER, halves));
+                         leat_display_words(words, LEAT_DISPLAY_NUMBER, halves));
     leat_plot_begin(&plot, false);
     leat_plot_line(&plot, xs, ys, points, false, classes[0]);
     if (halves > 0) {
@@ -222,12 +222,12 @@ static void put_cards(leat_textbuf *out, const run_report *report) {
         leat_run_shown_cards(out, &report->of, "step_seconds");
         const leat_run_point *last = &metrics->points[metrics->point_count - 1];
         for (int k = 0; leat_train_sum_at(metrics->names, last->values, k, &sum); k++)
-            leat_page_card(out, sum.words, LEAT_UNIT_NUMBER, sum.value);
+            leat_page_card(out, sum.words, LEAT_DISPLAY_NUMBER, sum.value);
     }
     if (metrics->measurement_count > 0) {
         const leat_run_measurement *last = &metrics->measurements[metrics->measurement_count - 1];
         for (int k = 0; leat_train_sum_at(metrics->measures, last->values, k, &sum); k++)
-            leat_page_card(out, sum.words, LEAT_UNIT_NUMBER, sum.value);
+            leat_page_card(out, sum.words, LEAT_DISPLAY_NUMBER, sum.value);
     }
     leat_textbuf_put(out, "</div>\n");
 }

@@ -5,8 +5,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "data_kinds.h"
 #include "doctor/doctor.h"
-#include "kinds.h"
 #include "train/train.h"
 
 /* Rows for people. */

@@ -373,25 +373,25 @@ LEAT_API void leat_nearest_add(leat_nearest *nearest, const char *name);
  * value and exact in rank. Merging distributions is commutative, so a result does not depend on
  * threads.
  */
-#define LEAT_DIST_BINS 3712
-typedef struct leat_dist {
+#define LEAT_DISTRIBUTION_BINS 3712
+typedef struct leat_distribution {
     int64_t count;
     int64_t min, max; /* 0 if count is 0 */
     uint64_t sum[2];  /* low and high half of the exact sum */
-    int64_t bins[LEAT_DIST_BINS];
-} leat_dist;
+    int64_t bins[LEAT_DISTRIBUTION_BINS];
+} leat_distribution;
 
 /* Counts `value` (negative ones as 0) `times` times. */
-LEAT_API void leat_dist_add(leat_dist *dist, int64_t value, int64_t times);
-LEAT_API void leat_dist_merge(leat_dist *to, const leat_dist *from);
-/* The bin of a value, and the smallest value of a bin; of LEAT_DIST_BINS: INT64_MAX. */
-LEAT_API int leat_dist_bin(int64_t value);
-LEAT_API int64_t leat_dist_bin_low(int bin);
+LEAT_API void leat_distribution_add(leat_distribution *dist, int64_t value, int64_t times);
+LEAT_API void leat_distribution_merge(leat_distribution *to, const leat_distribution *from);
+/* The bin of a value, and the smallest value of a bin; of LEAT_DISTRIBUTION_BINS: INT64_MAX. */
+LEAT_API int leat_distribution_bin(int64_t value);
+LEAT_API int64_t leat_distribution_bin_low(int bin);
 /* The value of rank ceil(share * count), share in [0, 1]; 0 if there is none. */
-LEAT_API double leat_dist_quantile(const leat_dist *dist, double share);
-LEAT_API double leat_dist_mean(const leat_dist *dist);
+LEAT_API double leat_distribution_quantile(const leat_distribution *dist, double share);
+LEAT_API double leat_distribution_mean(const leat_distribution *dist);
 /* How many values lie in [low, high); bins that straddle an end count in proportion. */
-LEAT_API double leat_dist_between(const leat_dist *dist, double low, double high);
+LEAT_API double leat_distribution_between(const leat_distribution *dist, double low, double high);
 
 /*
  * Counts over time on a grid whose step is the smallest of 1 s, 5 s, 10 s, 30 s, 1 min, 5 min, 10

@@ -6,6 +6,7 @@
 #define LEAT_LEAT_H
 
 #include "leat/base.h"
+#include "leat/batch.h"
 #include "leat/crowd.h"
 #include "leat/duckdb.h"
 #include "leat/format.h"
@@ -15,7 +16,6 @@
 #include "leat/load_can.h"
 #include "leat/load_images.h"
 #include "leat/nn.h"
-#include "leat/sample.h"
 #include "leat/synth.h"
 #include "leat/train.h"
 

@@ -7,8 +7,8 @@
 #define LEAT_LOAD_H
 
 #include "leat/base.h"
+#include "leat/batch.h"
 #include "leat/format.h"
-#include "leat/sample.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -281,7 +281,7 @@ typedef struct leat_summary {
     int64_t rows_by_version[3];                    /* IPv4 only, IPv6 only, both */
     int64_t measurements_by_version[3];            /* of those rows */
     int64_t first_us, last_us;
-    leat_dist record_bytes, row_measurements, probe_measurements, row_span_us, shard_rows;
+    leat_distribution record_bytes, row_measurements, probe_measurements, row_span_us, shard_rows;
     leat_summary_shard *shards;
     int64_t shard_count;
     leat_summary_probe top[LEAT_SUMMARY_TOP]; /* most measurements first */
@@ -292,12 +292,12 @@ typedef struct leat_summary {
      */
     int64_t rows_read, measurements_read, bytes_read;
     int64_t values_by_version[2], failures_by_version[2]; /* IPv4, IPv6 */
-    int64_t duplicates_read; /* equal to the measurement before it of its probe, in all columns */
-    leat_dist gap_us;        /* between consecutive measurements of a probe */
-    leat_dist rtt_ns;        /* of those that did not fail */
-    leat_dist rtt_ns_by_part[LEAT_SPLITS + 1][2]; /* by leat_split; IPv4, IPv6 */
-    leat_dist rtt_ns_by_hour[24];                 /* of the day, UTC */
-    int64_t rows_by_loss[LEAT_LOSSES];            /* with measurements, by leat_loss */
+    int64_t duplicates_read;  /* equal to the measurement before it of its probe, in all columns */
+    leat_distribution gap_us; /* between consecutive measurements of a probe */
+    leat_distribution rtt_ns; /* of those that did not fail */
+    leat_distribution rtt_ns_by_part[LEAT_SPLITS + 1][2]; /* by leat_split; IPv4, IPv6 */
+    leat_distribution rtt_ns_by_hour[24];                 /* of the day, UTC */
+    int64_t rows_by_loss[LEAT_LOSSES];                    /* with measurements, by leat_loss */
     /* Destinations by their addresses, whatever the spelling. More than LEAT_SUMMARY_DESTINATIONS
      * are halved, by their hashes, until as many are left; the counts of those are complete. */
     int64_t destinations;
@@ -394,9 +394,9 @@ typedef enum leat_on_corrupt {
 #define LEAT_PREFETCH_AUTO (-1)
 
 typedef struct leat_loader_options {
-    leat_sample_options sample; /* sampler, length, seed, ...: leat/sample.h; seed below 2^63 */
-    leat_split split;           /* LEAT_SPLIT_NONE: all rows */
-    int64_t batch;              /* rows of the global batch, 1 .. 2^20 */
+    leat_sampler_options sample; /* sampler, length, seed, ...: leat/batch.h; seed below 2^63 */
+    leat_split split;            /* LEAT_SPLIT_NONE: all rows */
+    int64_t batch;               /* rows of the global batch, 1 .. 2^20 */
     /* This host makes rows [host_index batch / host_count, (host_index + 1) batch / host_count):
      * host_count divides batch. Or, with `rows`, those (0 <= row < batch, in any order). */
     int64_t host_index, host_count;
@@ -428,7 +428,7 @@ typedef struct leat_loader_options {
 
 /* Default sample options, train, batch 8, one host, all processors, LEAT_PREFETCH_AUTO, 512 MiB. */
 LEAT_API leat_loader_options leat_loader_options_default(void);
-/* The options besides `sample` (leat_sample_options_table), by_client and rows, by name: "split",
+/* The options besides `sample` (leat_sampler_options_table), by_client and rows, by name: "split",
  * "batch", "epochs", "threads", ... */
 LEAT_API const leat_setting_table *leat_loader_options_table(void);
 
@@ -633,10 +633,10 @@ typedef struct leat_context_stats {
     int64_t dropped;               /* drawn, but did not fit (packing none) */
     int64_t by_mode[LEAT_TIME_MODES], by_scale[LEAT_SPAN_SCALES]; /* contexts */
     int64_t tokens_by_scale[LEAT_SPAN_SCALES];
-    leat_dist row_measurements;     /* of the row that a context is drawn from */
-    leat_dist window_measurements;  /* of its window */
-    leat_dist context_measurements; /* in it */
-    leat_dist span_us; /* of contexts with two measurements or more: last minus first */
+    leat_distribution row_measurements;     /* of the row that a context is drawn from */
+    leat_distribution window_measurements;  /* of its window */
+    leat_distribution context_measurements; /* in it */
+    leat_distribution span_us; /* of contexts with two measurements or more: last minus first */
 } leat_context_stats;
 
 typedef struct leat_sequence_stats {
@@ -647,7 +647,7 @@ typedef struct leat_sequence_stats {
     int64_t repeated_in_sequence, repeated_in_batch;
     int64_t tokens_by_type[LEAT_TOKEN_BYTE + 1]; /* [LEAT_TOKEN_BYTE]: all byte tokens */
     int64_t tokens_by_field[LEAT_TOKEN_FIELDS];
-    leat_dist segments;                  /* of a sequence that is not masked */
+    leat_distribution segments;          /* of a sequence that is not masked */
     leat_context_stats anchors, fillers; /* the first context of a sequence; the others */
 } leat_sequence_stats;
 
@@ -664,7 +664,7 @@ typedef struct leat_chunk_stats {
     int64_t measurements, chunks, tokens;
     int64_t padding;      /* of chunks x length positions */
     int64_t short_chunks; /* that do not fill a sequence */
-    leat_dist chunk_measurements, chunk_tokens;
+    leat_distribution chunk_measurements, chunk_tokens;
 } leat_chunk_stats;
 
 /* The first sequences, segment by segment. */
@@ -701,10 +701,10 @@ typedef struct leat_batch_report {
     int64_t first_step, end_step; /* that were counted */
     int64_t epoch_sequences;      /* -1 by client */
     int64_t length, batch;
-    leat_dist row_contexts;       /* contexts per row and epoch, over all rows of the split */
-    leat_sequence_stats asked;    /* the batches that the options describe */
-    bool is_filled;               /* they are filled; else `unpacked` is the same */
-    leat_sequence_stats unpacked; /* the same anchors, one context a sequence */
+    leat_distribution row_contexts; /* contexts per row and epoch, over all rows of the split */
+    leat_sequence_stats asked;      /* the batches that the options describe */
+    bool is_filled;                 /* they are filled; else `unpacked` is the same */
+    leat_sequence_stats unpacked;   /* the same anchors, one context a sequence */
     leat_chunk_stats chunks;
     leat_report_sequence first[LEAT_REPORT_SEQUENCES];
     int first_count;

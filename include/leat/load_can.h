@@ -235,7 +235,7 @@ typedef struct leat_can_summary_id {
 #define LEAT_CAN_SUMMARY_IDS 2048 /* as many as 11 bits make */
 typedef struct leat_can_summary_split {
     leat_can_split facts;
-    leat_dist nodes;                                           /* of a graph */
+    leat_distribution nodes;                                   /* of a graph */
     int64_t attack_count, benign_count, unlabelled_count;      /* graphs with y = 1, 0, -1 */
     leat_can_summary_attack attacks[LEAT_CAN_SUMMARY_ATTACKS]; /* those that occur, by type; then
                                                                   unknown, and unlabelled */
@@ -399,7 +399,7 @@ LEAT_API void leat_can_raster_destroy(leat_can_raster *raster);
 typedef struct leat_graph_loader leat_graph_loader;
 
 typedef struct leat_graph_loader_options {
-    /* Packing, budgets, curriculum, seed (below 2^63), epochs: leat/sample.h. */
+    /* Packing, budgets, curriculum, seed (below 2^63), epochs: leat/batch.h. */
     leat_graph_batch_options batches;
     leat_scale scale;
     const char *split;  /* as `scores`, used only by create */

@@ -5,9 +5,9 @@
 #ifndef LEAT_LOAD_IMAGES_H
 #define LEAT_LOAD_IMAGES_H
 
+#include "leat/batch.h"
 #include "leat/format.h"
 #include "leat/load.h"
-#include "leat/sample.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -112,7 +112,7 @@ typedef struct leat_images_rejects {
 typedef struct leat_images_summary {
     int64_t images;
     /* Of the originals, from what is known of each image. */
-    leat_dist width, height;
+    leat_distribution width, height;
     int64_t enlarged; /* with a side shorter than S */
     leat_images_rejects rejects[LEAT_IMAGE_REASONS];
     /* Of the images that were read: all of them, or a sample that depends only on their number. */

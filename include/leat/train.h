@@ -139,7 +139,7 @@ typedef struct leat_train_part {
     const char *name; /* "generator"; NULL: after the last */
     int64_t parameters;
 } leat_train_part;
-typedef struct leat_train_bill {
+typedef struct leat_train_estimate {
     int64_t parameters;
     leat_train_part parts[LEAT_PARTS_MAX]; /* of the model, if it has some: of a DCGAN G, then D */
     int64_t samples, sample_size;          /* as in leat_run_facts */
@@ -149,12 +149,12 @@ typedef struct leat_train_bill {
     int64_t checkpoint_bytes;
     int64_t payload_bytes, weights_bytes; /* of a unit's result and of the weights, encoded */
     double samples_per_second;            /* 0 if not measured */
-} leat_train_bill;
+} leat_train_estimate;
 /* Checks the options against the data set and computes the estimate; `measure`: also the speed, for
  * a second or two. Writes nothing. Errors as leat_train. */
 LEAT_API LEAT_MUST_CHECK leat_code leat_train_plan(const char *model, const char *data,
                                                    const leat_train_options *options, bool measure,
-                                                   leat_train_bill *bill, leat_error *err);
+                                                   leat_train_estimate *estimate, leat_error *err);
 
 /* What the data alone say, to compare the first measure with: of a DCGAN "score_halves", the score
  * of one half of the images against the other half. */

@@ -47,6 +47,42 @@ class Measurement(c.Structure):
     ]
 
 
+class SamplerOptions(c.Structure):
+    """leat_sampler_options"""
+    _fields_ = [
+        ("sampler", c.c_int), ("length", c.c_int32), ("seed", c.c_uint64),
+        ("timestamp_modes", c.c_int * 3), ("field_order", c.c_int), ("packing", c.c_int),
+        ("tail", c.c_int), ("boundary", c.c_int),
+    ]
+
+
+class GraphBatchOptions(c.Structure):
+    """leat_graph_batch_options"""
+    _fields_ = [
+        ("pack", c.c_int), ("batch", c.c_int64), ("max_nodes", c.c_int64),
+        ("max_edges", c.c_int64), ("oversize", c.c_int), ("min_steps", c.c_int64),
+        ("seed", c.c_uint64), ("curriculum", c.c_int), ("tiers", c.c_int64),
+        ("curriculum_start", c.c_double), ("curriculum_end", c.c_double), ("epochs", c.c_int64),
+        ("preset", c.c_int), ("graphs", c.c_int), ("window_bytes", c.c_int64),
+    ]
+
+
+class GraphMemory(c.Structure):
+    """leat_graph_memory"""
+    _fields_ = [
+        ("parameters", c.c_int64), ("fixed_bytes", c.c_int64), ("node_bytes", c.c_int64),
+        ("edge_bytes", c.c_int64), ("graph_bytes", c.c_int64),
+    ]
+
+
+class GraphTotals(c.Structure):
+    """leat_graph_totals"""
+    _fields_ = [
+        ("nodes", c.c_int64), ("edges", c.c_int64), ("nodes_least", c.c_int64),
+        ("nodes_most", c.c_int64), ("edges_most", c.c_int64),
+    ]
+
+
 class Value(c.Structure):
     """leat_value"""
     _fields_ = [
@@ -139,42 +175,6 @@ class Measurements(c.Structure):
     ]
 
 
-class SampleOptions(c.Structure):
-    """leat_sample_options"""
-    _fields_ = [
-        ("sampler", c.c_int), ("length", c.c_int32), ("seed", c.c_uint64),
-        ("timestamp_modes", c.c_int * 3), ("field_order", c.c_int), ("packing", c.c_int),
-        ("tail", c.c_int), ("boundary", c.c_int),
-    ]
-
-
-class GraphBatchOptions(c.Structure):
-    """leat_graph_batch_options"""
-    _fields_ = [
-        ("pack", c.c_int), ("batch", c.c_int64), ("max_nodes", c.c_int64),
-        ("max_edges", c.c_int64), ("oversize", c.c_int), ("min_steps", c.c_int64),
-        ("seed", c.c_uint64), ("curriculum", c.c_int), ("tiers", c.c_int64),
-        ("curriculum_start", c.c_double), ("curriculum_end", c.c_double), ("epochs", c.c_int64),
-        ("preset", c.c_int), ("graphs", c.c_int), ("window_bytes", c.c_int64),
-    ]
-
-
-class GraphMemory(c.Structure):
-    """leat_graph_memory"""
-    _fields_ = [
-        ("parameters", c.c_int64), ("fixed_bytes", c.c_int64), ("node_bytes", c.c_int64),
-        ("edge_bytes", c.c_int64), ("graph_bytes", c.c_int64),
-    ]
-
-
-class GraphTotals(c.Structure):
-    """leat_graph_totals"""
-    _fields_ = [
-        ("nodes", c.c_int64), ("edges", c.c_int64), ("nodes_least", c.c_int64),
-        ("nodes_most", c.c_int64), ("edges_most", c.c_int64),
-    ]
-
-
 class DatasetOptions(c.Structure):
     """leat_dataset_options"""
     _fields_ = [
@@ -213,7 +213,7 @@ class RowFacts(c.Structure):
 class LoaderOptions(c.Structure):
     """leat_loader_options"""
     _fields_ = [
-        ("sample", SampleOptions), ("split", c.c_int), ("batch", c.c_int64),
+        ("sample", SamplerOptions), ("split", c.c_int), ("batch", c.c_int64),
         ("host_index", c.c_int64), ("host_count", c.c_int64), ("rows", c.c_void_p),
         ("row_count", c.c_int64), ("epochs", c.c_int64), ("by_client", c.c_bool),
         ("client_weights", c.c_char_p), ("clients_per_round", c.c_int64),
@@ -471,6 +471,13 @@ PROTOTYPES: dict[str, tuple[Any, tuple[Any, ...]]] = {
         _error)),
     "leat_text_save": (_code, (c.c_char_p, c.c_char_p, c.c_int64, c.c_int, c.c_bool, _error)),
     "leat_settings_set": (_code, (_handle, c.c_void_p, c.c_char_p, c.c_char_p, _error)),
+    "leat_tokens_words": (_code, (c.c_void_p, c.c_void_p, c.c_int32, _handle, _error)),
+    "leat_sampler_options_table": (_handle, ()),
+    "leat_graph_batch_options_table": (_handle, ()),
+    "leat_graph_model_name": (c.c_char_p, (c.c_int,)),
+    "leat_graph_memory_of": (_code, (c.c_int, c.c_int64, c.POINTER(GraphMemory), _error)),
+    "leat_graph_budget": (_code, (c.POINTER(GraphMemory), c.c_int64, c.POINTER(GraphTotals),
+        c.POINTER(c.c_int64), c.POINTER(c.c_int64), _error)),
     "leat_train_warning_text": (c.c_char_p, (c.POINTER(TrainWarning), c.c_char * 256)),
     "leat_run_open": (_code, (c.POINTER(_handle), c.c_char_p, _error)),
     "leat_run_close": (None, (_handle,)),
@@ -487,13 +494,6 @@ PROTOTYPES: dict[str, tuple[Any, tuple[Any, ...]]] = {
     "leat_run_export": (_code, (c.c_char_p, c.c_int64, c.c_char_p, c.c_bool, _error)),
     "leat_measurements_free": (None, (c.POINTER(Measurements),)),
     "leat_can_attack_name_of": (c.c_char_p, (c.c_int, c.c_int)),
-    "leat_tokens_words": (_code, (c.c_void_p, c.c_void_p, c.c_int32, _handle, _error)),
-    "leat_sample_options_table": (_handle, ()),
-    "leat_graph_batch_options_table": (_handle, ()),
-    "leat_graph_model_name": (c.c_char_p, (c.c_int,)),
-    "leat_graph_memory_of": (_code, (c.c_int, c.c_int64, c.POINTER(GraphMemory), _error)),
-    "leat_graph_budget": (_code, (c.POINTER(GraphMemory), c.c_int64, c.POINTER(GraphTotals),
-        c.POINTER(c.c_int64), c.POINTER(c.c_int64), _error)),
     "leat_dataset_options_default": (DatasetOptions, ()),
     "leat_dataset_open": (_code, (c.POINTER(_handle), c.POINTER(c.c_char_p), c.c_int64,
         c.POINTER(DatasetOptions), _error)),

@@ -225,7 +225,7 @@ class Loader(_ring.Steps):
                   "timestamp-modes": ",".join(map(str, timestamp_modes)),
                   "field-order": field_order, "packing": packing, "tail": tail,
                   "boundary": boundary}
-        set_options(lib.leat_sample_options_table(), options.sample, sample)
+        set_options(lib.leat_sampler_options_table(), options.sample, sample)
         choice("split", split, SPLITS)
         values = {
             "split": split or "all", "batch": integer("batch", batch),

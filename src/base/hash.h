@@ -1,4 +1,4 @@
-/* Hashes: SHA-256 and MD5 (libcrypto), XXH3-64 (libxxhash), HighwayHash-64 (hh64.c). */
+/* Hashes: SHA-256 and MD5 (libcrypto), XXH3-64 (libxxhash), HighwayHash-64 (highwayhash.c). */
 #ifndef LEAT_BASE_HASH_H
 #define LEAT_BASE_HASH_H
 
@@ -38,17 +38,17 @@ uint64_t leat_xxh3_final(const leat_xxh3_run *run);
  * HighwayHash-64 with the key of Riegeli ("Riegeli/records\n" twice), incremental. Uses AVX2 where
  * the processor has it; the portable path gives the same value.
  */
-typedef struct leat_hh64 {
+typedef struct leat_highwayhash {
     uint64_t v0[4], v1[4], m0[4], m1[4];
     uint8_t tail[32];
     int64_t tail_size;
-} leat_hh64;
-void leat_hh64_init(leat_hh64 *hash);
-void leat_hh64_update(leat_hh64 *hash, const void *bytes, int64_t size_bytes);
-uint64_t leat_hh64_final(leat_hh64 *hash);
+} leat_highwayhash;
+void leat_highwayhash_init(leat_highwayhash *hash);
+void leat_highwayhash_update(leat_highwayhash *hash, const void *bytes, int64_t size_bytes);
+uint64_t leat_highwayhash_final(leat_highwayhash *hash);
 /* One shot. */
-uint64_t leat_hh64_of(const void *bytes, int64_t size_bytes);
+uint64_t leat_highwayhash_of(const void *bytes, int64_t size_bytes);
 /* The portable path, for tests; also with another key (four words). */
-uint64_t leat_hh64_portable(const uint64_t key[4], const void *bytes, int64_t size_bytes);
+uint64_t leat_highwayhash_portable(const uint64_t key[4], const void *bytes, int64_t size_bytes);
 
 #endif

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "crowd/check.h"
-#include "crowd/store.h"
+#include "crowd/database.h"
 
 enum { WORDS_BYTES = 2048 };
 
@@ -41,7 +41,7 @@ static void add_names(names *to, const char *from, const char *end, bool one) {
 /* The objects that lines with this beginning create. */
 static void find_created(names *to, const char *const *beginnings) {
     for (int part = 0; part < 2; part++) {
-        const char *line = leat_store_schema(part);
+        const char *line = leat_database_schema(part);
         while (*line != 0) {
             const char *end = line + strcspn(line, "\n");
             for (int i = 0; beginnings[i] != NULL; i++)
@@ -54,7 +54,7 @@ static void find_created(names *to, const char *const *beginnings) {
 
 /* What a grant gives to all logins. */
 static void find_granted(names *to, const char *beginning) {
-    const char *grant = strstr(leat_store_schema(1), beginning);
+    const char *grant = strstr(leat_database_schema(1), beginning);
     const char *end = grant != NULL ? strstr(grant, "to public;") : NULL;
     LEAT_ASSERT(end != NULL);
     add_names(to, grant, end, false);
@@ -135,13 +135,13 @@ static bool is_complete(leat_check *self) {
         "(select from pg_proc p join pg_namespace n on n.oid = p.pronamespace where n.nspname = "
         "'leat' and p.proname = name)";
     names relations = {0}, functions = {0};
-    char missing[2][WORDS_BYTES], todo[LEAT_STORE_REMEDY_BYTES];
+    char missing[2][WORDS_BYTES], todo[LEAT_DATABASE_REMEDY_BYTES];
     find_created(&relations, creates_relation);
     find_created(&functions, creates_function);
     ask_text(self, missing[0], missing_relations, relations.text);
     ask_text(self, missing[1], missing_functions, functions.text);
     bool complete = true;
-    leat_store_replacement("RUN", todo);
+    leat_database_replacement("RUN", todo);
     for (int i = 0; i < 2; i++) {
         if (missing[i][0] == 0) continue;
         complete = false;
@@ -153,15 +153,15 @@ static bool is_complete(leat_check *self) {
 
 /* The version, unless this login may not know it. False: another one than this leat's. */
 static bool is_ours(leat_check *self) {
-    char todo[LEAT_STORE_REMEDY_BYTES];
+    char todo[LEAT_DATABASE_REMEDY_BYTES];
     leat_error why = {0};
     int64_t version = 0;
-    if (leat_pg_broken(self->pg) || leat_store_find_version(self->pg, &version, &why) != LEAT_OK ||
-        version == 0)
+    if (leat_pg_broken(self->pg) ||
+        leat_database_find_version(self->pg, &version, &why) != LEAT_OK || version == 0)
         return true;
     self->facts->schema_version = version;
     if (version == LEAT_CROWD_SCHEMA_VERSION) return true;
-    (void)leat_store_remedy(version, "RUN", todo);
+    (void)leat_database_remedy(version, "RUN", todo);
     leat_check_tell(self, LEAT_CROWD_PROBLEM, todo, "schema: version %lld, and this leat needs %d",
                     (long long)version, LEAT_CROWD_SCHEMA_VERSION);
     return false;

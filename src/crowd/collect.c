@@ -42,13 +42,13 @@ static leat_code own(step_in_work *of, int64_t unit, leat_error *err) {
     char hash[65];
     bool done = false;
     LEAT_TRY(compute(self, unit, hash, err));
-    LEAT_TRY(leat_store_own_result(self->pg, &self->hold, of->step, unit, hash, &done, err));
+    LEAT_TRY(leat_database_own_result(self->pg, &self->hold, of->step, unit, hash, &done, err));
     self->result->own += done;
     return LEAT_OK;
 }
 
 /* Why a result, whose payload is in self->payload, does not count; "": it does. */
-static leat_code judge(step_in_work *of, const leat_store_result *result, char why[256],
+static leat_code judge(step_in_work *of, const leat_database_result *result, char why[256],
                        bool *mismatch, leat_error *err) {
     leat_coordinator *self = of->self;
     leat_unit_numbers unit;
@@ -78,28 +78,29 @@ static leat_code judge(step_in_work *of, const leat_store_result *result, char w
 }
 
 /* Reads and judges one result, and adds it if it is next. */
-static leat_code receive(step_in_work *of, const leat_store_result *result, leat_error *err) {
+static leat_code receive(step_in_work *of, const leat_database_result *result, leat_error *err) {
     leat_coordinator *self = of->self;
     char why[256];
     bool mismatch = false, done = false;
     leat_error said = {0};
-    const leat_store_into into = {self->payload, self->sizes.payload, self->part_bytes};
-    leat_code code = leat_store_payload(self->pg, self->run, of->step, result->lease, &into, &said);
+    const leat_database_into into = {self->payload, self->sizes.payload, self->part_bytes};
+    leat_code code =
+        leat_database_payload(self->pg, self->run, of->step, result->lease, &into, &said);
     if (code == LEAT_ERR_NOT_FOUND || code == LEAT_ERR_CORRUPT)
-        return leat_store_refuse(self->pg, &self->hold, of->step, result, false, "", &done, err);
+        return leat_database_refuse(self->pg, &self->hold, of->step, result, false, "", &done, err);
     if (code != LEAT_OK) return leat_error_copy(err, &said);
     LEAT_TRY(judge(of, result, why, &mismatch, err));
     if (why[0] != 0) {
         leat_coordinator_say(self, "step %lld, unit %lld of %s is refused: %s",
                              (long long)of->step + 1, (long long)result->unit, result->account,
                              why);
-        LEAT_TRY(
-            leat_store_refuse(self->pg, &self->hold, of->step, result, mismatch, why, &done, err));
+        LEAT_TRY(leat_database_refuse(self->pg, &self->hold, of->step, result, mismatch, why, &done,
+                                      err));
         self->result->refused += done;
         if (!done) return LEAT_OK;
         return leat_coordinator_record_refused(self, of->step, result, mismatch, why, err);
     }
-    LEAT_TRY(leat_store_confirm(self->pg, &self->hold, of->step, result, &done, err));
+    LEAT_TRY(leat_database_confirm(self->pg, &self->hold, of->step, result, &done, err));
     self->result->arrived += done;
     if (!done || result->unit != of->next) return LEAT_OK;
     self->counted[of->next] = *result;
@@ -108,16 +109,16 @@ static leat_code receive(step_in_work *of, const leat_store_result *result, leat
 
 /* The payload of a confirmed result, which must still be what was confirmed: *same. If it is not,
  * somebody computes the unit again. */
-static leat_code read_again(step_in_work *of, const leat_store_result *result, bool *same,
+static leat_code read_again(step_in_work *of, const leat_database_result *result, bool *same,
                             leat_error *err) {
     leat_coordinator *self = of->self;
     leat_error why = {0};
     uint8_t digest[32];
     char found[65] = "";
     bool done = false;
-    const leat_store_into into = {self->payload, self->sizes.payload, self->part_bytes};
+    const leat_database_into into = {self->payload, self->sizes.payload, self->part_bytes};
     const leat_code code =
-        leat_store_payload(self->pg, self->run, of->step, result->lease, &into, &why);
+        leat_database_payload(self->pg, self->run, of->step, result->lease, &into, &why);
     if (code != LEAT_OK && code != LEAT_ERR_CORRUPT) return leat_error_copy(err, &why);
     if (code == LEAT_OK) {
         leat_payload_hash(self->payload, self->sizes.payload, digest);
@@ -127,7 +128,7 @@ static leat_code read_again(step_in_work *of, const leat_store_result *result, b
     if (*same) return LEAT_OK;
     leat_coordinator_say(self, "step %lld, unit %lld: the database has other bytes than before",
                          (long long)of->step + 1, (long long)of->next);
-    return leat_store_refuse(self->pg, &self->hold, of->step, result, false, "", &done, err);
+    return leat_database_refuse(self->pg, &self->hold, of->step, result, false, "", &done, err);
 }
 
 /* Adds what is confirmed and next. */
@@ -135,10 +136,10 @@ static leat_code add_confirmed(step_in_work *of, leat_error *err) {
     leat_coordinator *self = of->self;
     while (of->next < of->units) {
         bool there = false, same = true;
-        leat_store_result *result = &self->counted[of->next];
+        leat_database_result *result = &self->counted[of->next];
         char own_hash[65];
         LEAT_TRY(
-            leat_store_confirmed(self->pg, self->run, of->step, of->next, &there, result, err));
+            leat_database_confirmed(self->pg, self->run, of->step, of->next, &there, result, err));
         if (!there) return LEAT_OK;
         if (result->lease == 0) {
             LEAT_TRY(compute(self, of->next, own_hash, err));
@@ -152,7 +153,7 @@ static leat_code add_confirmed(step_in_work *of, leat_error *err) {
 
 static leat_code compute_hopeless(step_in_work *of, int *count, leat_error *err) {
     int64_t units[BATCH];
-    LEAT_TRY(leat_store_hopeless(of->self->pg, of->self->run, units, BATCH, count, err));
+    LEAT_TRY(leat_database_hopeless(of->self->pg, of->self->run, units, BATCH, count, err));
     for (int i = 0; i < *count; i++) {
         leat_coordinator_say(of->self,
                              "step %lld, unit %lld: no machine can compute it; computed here",
@@ -169,7 +170,7 @@ static leat_code look_for_machines(leat_coordinator *self, int64_t *since_ns, le
     int64_t machines = 0;
     if (self->alone || now_ns - *since_ns < silent_ms * 1000000) return LEAT_OK;
     *since_ns = now_ns;
-    LEAT_TRY(leat_store_machines(self->pg, self->run, silent_ms, &machines, err));
+    LEAT_TRY(leat_database_machines(self->pg, self->run, silent_ms, &machines, err));
     self->alone = machines == 0;
     if (self->alone)
         leat_coordinator_say(self, "no machine works on the run; it waits until one does");
@@ -183,12 +184,12 @@ leat_code leat_coordinator_collect(leat_coordinator *self, leat_error *err) {
     int quiet = 0; /* looks in a row that found nothing */
     int64_t since_ns = leat_clock_ns();
     while (of.next < of.units) {
-        leat_store_result results[BATCH];
+        leat_database_result results[BATCH];
         int count = 0, hopeless = 0;
         if (leat_coordinator_stopped(self))
             return leat_fail(err, LEAT_ERR_CANCELLED, "stopped in step %lld",
                              (long long)of.step + 1);
-        LEAT_TRY(leat_store_arrived(self->pg, self->run, results, BATCH, &count, err));
+        LEAT_TRY(leat_database_arrived(self->pg, self->run, results, BATCH, &count, err));
         for (int i = 0; i < count; i++) LEAT_TRY(receive(&of, &results[i], err));
         const int64_t before = of.next;
         const bool full = count > 0 || quiet % FULL_LOOK == 0;

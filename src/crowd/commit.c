@@ -20,7 +20,7 @@ leat_code leat_coordinator_take(leat_coordinator *self, const leat_step_numbers 
     LEAT_TRY(leat_feed_position(&self->session.feed, done, &samples, err));
     LEAT_TRY(leat_coordinator_encode(self, err));
     leat_trainer_hash(self->session.trainer, self->state_hash);
-    self->taken = (leat_store_step){.step = done - 1, .samples = samples};
+    self->taken = (leat_database_step){.step = done - 1, .samples = samples};
     LEAT_TRY(leat_coordinator_units(self, done - 1, &self->taken.units, err));
     LEAT_TRY(leat_coordinator_units(self, done, &self->taken.next_units, err));
     self->taken.value_count = leat_step_values(numbers, self->taken.values);
@@ -31,18 +31,18 @@ leat_code leat_coordinator_take(leat_coordinator *self, const leat_step_numbers 
 }
 
 leat_code leat_coordinator_commit(leat_coordinator *self, leat_error *err) {
-    leat_store_step *step = &self->taken;
+    leat_database_step *step = &self->taken;
     const int64_t done = leat_trainer_state(self->session.trainer)->step;
     LEAT_ASSERT(done == step->step + 1); /* no state is committed as another step's */
     step->weights_slot = 1 - self->at.weights_slot;
     step->state_slot = -1;
-    LEAT_TRY(leat_coordinator_write(self, LEAT_STORE_WEIGHTS, step->weights_slot, self->weights,
+    LEAT_TRY(leat_coordinator_write(self, LEAT_DATABASE_WEIGHTS, step->weights_slot, self->weights,
                                     self->sizes.weights, err));
     if (state_due(self)) LEAT_TRY(leat_coordinator_write_state(self, &step->state_slot, err));
-    LEAT_TRY(leat_store_commit(self->pg, &self->hold, step, err));
+    LEAT_TRY(leat_database_commit(self->pg, &self->hold, step, err));
     if (step->state_slot >= 0) self->state_ns = leat_clock_ns();
-    LEAT_TRY(leat_store_wake(self->pg, self->run, err));
-    LEAT_TRY(leat_store_look(self->pg, self->run, &self->at, err));
+    LEAT_TRY(leat_database_wake(self->pg, self->run, err));
+    LEAT_TRY(leat_database_look(self->pg, self->run, &self->at, err));
     /* what was handed in for this step; if it stays, the next but one clears it */
-    return leat_coordinator_clear(self, LEAT_STORE_PARTS, (int)(step->step % 2), err);
+    return leat_coordinator_clear(self, LEAT_DATABASE_PARTS, (int)(step->step % 2), err);
 }

@@ -31,30 +31,30 @@ static leat_code create_run(leat_coordinator *self, leat_error *err) {
     leat_buf settings = {0};
     self->part_bytes = options->part_bytes;
     leat_code code = leat_settings_write(&session->all, &settings, err);
-    const leat_store_run run = {.name = self->name,
-                                .identity = identity->run,
-                                .settings = (const char *)settings.data,
-                                .model = identity->model,
-                                .model_hash = identity->model_hash,
-                                .data = identity->data,
-                                .data_note = note_of(self),
-                                .kernel_class = identity->kernel_class,
-                                .leat_version = leat_version(),
-                                .value_names = self->value_names,
-                                .samples = identity->samples,
-                                .units = session->feed.units_most,
-                                .unit_size = session->feed.unit_samples,
-                                .steps = session->steps,
-                                .payload_bytes = self->sizes.payload,
-                                .weights_bytes = self->sizes.weights,
-                                .state_bytes = self->sizes.state,
-                                .part_bytes = options->part_bytes,
-                                .sample_bytes = serves ? session->feed.samples->sample_bytes : 0,
-                                .lease_ms = options->lease_ms,
-                                .renew_ms = options->renew_ms,
-                                .silent_ms = options->silent_ms,
-                                .hold_ms = options->hold_ms};
-    if (code == LEAT_OK) code = leat_store_create_run(self->pg, &run, &self->run, err);
+    const leat_database_run run = {.name = self->name,
+                                   .identity = identity->run,
+                                   .settings = (const char *)settings.data,
+                                   .model = identity->model,
+                                   .model_hash = identity->model_hash,
+                                   .data = identity->data,
+                                   .data_note = note_of(self),
+                                   .kernel_class = identity->kernel_class,
+                                   .leat_version = leat_version(),
+                                   .value_names = self->value_names,
+                                   .samples = identity->samples,
+                                   .units = session->feed.units_most,
+                                   .unit_size = session->feed.unit_samples,
+                                   .steps = session->steps,
+                                   .payload_bytes = self->sizes.payload,
+                                   .weights_bytes = self->sizes.weights,
+                                   .state_bytes = self->sizes.state,
+                                   .part_bytes = options->part_bytes,
+                                   .sample_bytes = serves ? session->feed.samples->sample_bytes : 0,
+                                   .lease_ms = options->lease_ms,
+                                   .renew_ms = options->renew_ms,
+                                   .silent_ms = options->silent_ms,
+                                   .hold_ms = options->hold_ms};
+    if (code == LEAT_OK) code = leat_database_create_run(self->pg, &run, &self->run, err);
     leat_buf_free(&settings);
     return code;
 }
@@ -73,9 +73,9 @@ static leat_code make_run(leat_coordinator *self, leat_error *err) {
 
 /* The run of this name, which must be the same run. */
 static leat_code find_run(leat_coordinator *self, leat_error *err) {
-    leat_store_run run;
+    leat_database_run run;
     leat_pg_rows *rows = NULL;
-    LEAT_TRY(leat_store_find_run(self->pg, self->name, &run, &rows, err));
+    LEAT_TRY(leat_database_find_run(self->pg, self->name, &run, &rows, err));
     const leat_code code = leat_coordinator_check_run(self, &run, err);
     if (code == LEAT_OK) {
         self->run = run.id;
@@ -87,14 +87,14 @@ static leat_code find_run(leat_coordinator *self, leat_error *err) {
 
 static leat_code open_database(leat_coordinator *self, leat_error *err) {
     leat_error why = {0};
-    leat_code code = leat_store_install(self->pg, &why);
+    leat_code code = leat_database_install(self->pg, &why);
     if (code == LEAT_ERR_UNSUPPORTED) LEAT_TRY(leat_coordinator_check_version(self, err));
     if (code != LEAT_OK) return leat_error_copy(err, &why);
     if (self->run != 0) {
         code = find_run(self, &why);
         if (code != LEAT_ERR_NOT_FOUND) return leat_error_copy(err, &why);
         self->run = 0; /* the database was lost: what is here is enough */
-        self->hold = (leat_store_hold){0};
+        self->hold = (leat_database_hold){0};
         return make_run(self, err);
     }
     if (!self->options->train.resume) return make_run(self, err);
@@ -109,7 +109,7 @@ static leat_code take_run(leat_coordinator *self, leat_error *err) {
     self->hold.run = self->run;
     for (;;) {
         leat_error why = {0};
-        const leat_code code = leat_store_take(self->pg, self->options->who, &self->hold, &why);
+        const leat_code code = leat_database_take(self->pg, self->options->who, &self->hold, &why);
         if (code != LEAT_ERR_BUSY) return leat_error_copy(err, &why);
         if (!told) leat_coordinator_say(self, "%s; waiting", why.message);
         told = true;
@@ -119,7 +119,7 @@ static leat_code take_run(leat_coordinator *self, leat_error *err) {
 }
 
 static leat_code check_steps(leat_coordinator *self, leat_error *err) {
-    LEAT_TRY(leat_store_look(self->pg, self->run, &self->at, err));
+    LEAT_TRY(leat_database_look(self->pg, self->run, &self->at, err));
     if (self->at.state_step <= self->session.steps) return LEAT_OK;
     return leat_fail(err, LEAT_ERR_OPTION,
                      "the run in the database is at step %lld, after the end at step %lld that is "
@@ -130,15 +130,15 @@ static leat_code check_steps(leat_coordinator *self, leat_error *err) {
 /* What of the run may be another than when it began. */
 static leat_code resume_run(leat_coordinator *self, leat_error *err) {
     const leat_coordinate_options *options = self->options;
-    const leat_store_run run = {.steps = self->session.steps,
-                                .data_note = note_of(self),
-                                .lease_ms = options->lease_ms,
-                                .renew_ms = options->renew_ms,
-                                .silent_ms = options->silent_ms,
-                                .hold_ms = options->hold_ms};
+    const leat_database_run run = {.steps = self->session.steps,
+                                   .data_note = note_of(self),
+                                   .lease_ms = options->lease_ms,
+                                   .renew_ms = options->renew_ms,
+                                   .silent_ms = options->silent_ms,
+                                   .hold_ms = options->hold_ms};
     int64_t units = 0;
     LEAT_TRY(leat_coordinator_units(self, self->at.step, &units, err));
-    return leat_store_resume_run(self->pg, &self->hold, &run, units, err);
+    return leat_database_resume_run(self->pg, &self->hold, &run, units, err);
 }
 
 /* Connects; the first connection looks for a pooler. */
@@ -188,7 +188,7 @@ static leat_code look_first(leat_coordinator *self, leat_error *err) {
 }
 
 static leat_code connect_again(leat_coordinator *self, leat_error *err) {
-    leat_keeper_stop(&self->keeper);
+    leat_hold_renewer_stop(&self->renewer);
     leat_pg_close(self->pg);
     self->pg = NULL;
     LEAT_TRY(leat_coordinator_revive_place(self, err));
@@ -197,10 +197,10 @@ static leat_code connect_again(leat_coordinator *self, leat_error *err) {
     LEAT_TRY(take_run(self, err));
     LEAT_TRY(check_steps(self, err));
     LEAT_TRY(resume_run(self, err));
-    self->keeper.hold = self->hold;
-    self->keeper.place = self->place;
-    self->keeper.options = self->options;
-    LEAT_TRY(leat_keeper_start(&self->keeper, err));
+    self->renewer.hold = self->hold;
+    self->renewer.place = self->place;
+    self->renewer.options = self->options;
+    LEAT_TRY(leat_hold_renewer_start(&self->renewer, err));
     LEAT_TRY(leat_coordinator_list_data(self, err));
     LEAT_TRY(leat_coordinator_serve_data(self, err));
     LEAT_TRY(leat_coordinator_sync(self, err));
@@ -243,15 +243,15 @@ static leat_code keep_last_state(leat_coordinator *self, leat_error *err) {
     int slot = 0;
     if (step != self->session.steps || self->at.state_step == step) return LEAT_OK;
     LEAT_TRY(leat_coordinator_write_state(self, &slot, err));
-    return leat_store_keep_state(self->pg, &self->hold, step, slot, self->state_hash, err);
+    return leat_database_keep_state(self->pg, &self->hold, step, slot, self->state_hash, err);
 }
 
 static leat_code finish(leat_coordinator *self, leat_error *err) {
     LEAT_TRY(keep_last_state(self, err));
     LEAT_TRY(leat_session_finish(&self->session, err));
-    LEAT_TRY(leat_store_set_state(self->pg, &self->hold, "finished", "", err));
+    LEAT_TRY(leat_database_set_state(self->pg, &self->hold, "finished", "", err));
     self->finished = true;
-    (void)!leat_store_wake(self->pg, self->run, NULL); /* the run has ended, whoever hears it */
+    (void)!leat_database_wake(self->pg, self->run, NULL); /* the run has ended, whoever hears it */
     leat_coordinator_say_goodbye(self);
     return LEAT_OK;
 }
@@ -327,9 +327,9 @@ static leat_code prepare(leat_coordinator *self, const char *model, const char *
 }
 
 static void destroy(leat_coordinator *self) {
-    leat_keeper_stop(&self->keeper);
+    leat_hold_renewer_stop(&self->renewer);
     if (self->pg != NULL && !leat_pg_broken(self->pg) && self->hold.fence != 0)
-        (void)!leat_store_give_up(self->pg, &self->hold, NULL);
+        (void)!leat_database_give_up(self->pg, &self->hold, NULL);
     leat_pg_close(self->pg);
     leat_coordinator_close_place(self);
     leat_block_free(self->weights, self->sizes.weights);

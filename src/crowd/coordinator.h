@@ -5,24 +5,25 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
+#include "crowd/database.h"
 #include "crowd/pause.h"
-#include "crowd/store.h"
 #include "leat/crowd.h"
-#include "train/exchange.h"
-#include "train/ledger.h"
-#include "train/session.h"
+#include "train/run/ledger.h"
+#include "train/run/session.h"
+#include "train/step/exchange.h"
 
-/* Renews the hold over a connection of its own, whatever the coordinator computes (keeper.c). */
-typedef struct leat_keeper {
+/* Renews the hold over a connection of its own, whatever the coordinator computes (hold_renewer.c).
+ */
+typedef struct leat_hold_renewer {
     const leat_coordinate_options *options;
     leat_pg_place place;
-    leat_store_hold hold;
+    leat_database_hold hold;
     pthread_t thread;
     bool running;
     atomic_bool quit;
-} leat_keeper;
-LEAT_MUST_CHECK leat_code leat_keeper_start(leat_keeper *keeper, leat_error *err);
-void leat_keeper_stop(leat_keeper *keeper);
+} leat_hold_renewer;
+LEAT_MUST_CHECK leat_code leat_hold_renewer_start(leat_hold_renewer *renewer, leat_error *err);
+void leat_hold_renewer_stop(leat_hold_renewer *renewer);
 
 #define LEAT_COORDINATOR_NAMES_BYTES (LEAT_STEP_VALUES_MAX * 49 + 1)
 typedef struct leat_coordinator {
@@ -37,8 +38,8 @@ typedef struct leat_coordinator {
     bool line_said;
     leat_pg *pg;
     bool pooler_known; /* whether one is between */
-    leat_store_hold hold;
-    leat_keeper keeper;
+    leat_database_hold hold;
+    leat_hold_renewer renewer;
     leat_pause pause;
     leat_stop stop; /* asks the caller */
     bool stopped;   /* it said so */
@@ -48,15 +49,15 @@ typedef struct leat_coordinator {
     bool serves; /* the run keeps its data set in the database */
     int64_t run;
     char name[LEAT_CROWD_NAME_BYTES];               /* of the run */
-    char value_names[LEAT_COORDINATOR_NAMES_BYTES]; /* of what a step computes: leat_store_run */
+    char value_names[LEAT_COORDINATOR_NAMES_BYTES]; /* of what a step computes: leat_database_run */
     int value_count;
-    int64_t part_bytes;     /* of the run, which may have begun with another option */
-    leat_store_position at; /* of the database, as last seen or written */
-    leat_store_step taken;  /* the last step taken here; its step is -1: none */
+    int64_t part_bytes;        /* of the run, which may have begun with another option */
+    leat_database_position at; /* of the database, as last seen or written */
+    leat_database_step taken;  /* the last step taken here; its step is -1: none */
     leat_ledger ledger;
     bool ledger_begun;
-    leat_store_result *counted; /* of each unit of the step: what was added */
-    uint8_t *weights;           /* encoded, of the next step */
+    leat_database_result *counted; /* of each unit of the step: what was added */
+    uint8_t *weights;              /* encoded, of the next step */
     char weights_hash[65];
     uint8_t *payload, *state;
     char state_hash[65];
@@ -73,7 +74,7 @@ void leat_coordinator_name_values(leat_coordinator *self);
 /* Whether a run of this name in the database is the coordinator's. LEAT_ERR_OPTION names what
  * differs. */
 LEAT_MUST_CHECK leat_code leat_coordinator_check_run(const leat_coordinator *self,
-                                                     const leat_store_run *run, leat_error *err);
+                                                     const leat_database_run *run, leat_error *err);
 /* LEAT_ERR_UNSUPPORTED: the schema is another version's; what is done about it. */
 LEAT_MUST_CHECK leat_code leat_coordinator_check_version(const leat_coordinator *self,
                                                          leat_error *err);
@@ -92,8 +93,8 @@ bool leat_coordinator_stopped(leat_coordinator *self);
 /* Whether its database is a private server's. */
 bool leat_coordinator_is_local(const leat_coordinator *self);
 
-/* Where the database is (place.c): whether it can be used, before anything is written; then opens
- * it; starts a private server again if it has ended; stops it. */
+/* Where the database is (coordinator_database.c): whether it can be used, before anything is
+ * written; then opens it; starts a private server again if it has ended; stops it. */
 LEAT_MUST_CHECK leat_code leat_coordinator_check_place(leat_coordinator *self, const char *run,
                                                        leat_error *err);
 LEAT_MUST_CHECK leat_code leat_coordinator_open_place(leat_coordinator *self, const char *run,
@@ -126,10 +127,10 @@ LEAT_MUST_CHECK leat_code leat_coordinator_sync(leat_coordinator *self, leat_err
  * next step. */
 LEAT_MUST_CHECK leat_code leat_coordinator_encode(leat_coordinator *self, leat_error *err);
 /* Empties a slot that is not in use. */
-LEAT_MUST_CHECK leat_code leat_coordinator_clear(leat_coordinator *self, leat_store_kind kind,
+LEAT_MUST_CHECK leat_code leat_coordinator_clear(leat_coordinator *self, leat_database_kind kind,
                                                  int slot, leat_error *err);
 /* Writes bytes to a slot that is not in use, after clearing it. */
-LEAT_MUST_CHECK leat_code leat_coordinator_write(leat_coordinator *self, leat_store_kind kind,
+LEAT_MUST_CHECK leat_code leat_coordinator_write(leat_coordinator *self, leat_database_kind kind,
                                                  int slot, const uint8_t *bytes, int64_t size_bytes,
                                                  leat_error *err);
 /* Writes the state to the slot that is not in use. */
@@ -150,7 +151,7 @@ LEAT_MUST_CHECK leat_code leat_coordinator_commit(leat_coordinator *self, leat_e
  * of a step, self->counted, led to the trainer's state. */
 LEAT_MUST_CHECK leat_code leat_coordinator_record_begin(leat_coordinator *self, leat_error *err);
 LEAT_MUST_CHECK leat_code leat_coordinator_record_refused(leat_coordinator *self, int64_t step,
-                                                          const leat_store_result *result,
+                                                          const leat_database_result *result,
                                                           bool mismatch, const char *why,
                                                           leat_error *err);
 LEAT_MUST_CHECK leat_code leat_coordinator_record_step(leat_coordinator *self, int64_t step,

@@ -1,4 +1,4 @@
-/* What the coordinator writes to the ledger of its run (train/ledger.h). */
+/* What the coordinator writes to the ledger of its run (train/run/ledger.h). */
 #include <string.h>
 
 #include "crowd/coordinator.h"
@@ -22,7 +22,7 @@ leat_code leat_coordinator_record_begin(leat_coordinator *self, leat_error *err)
 }
 
 /* The members of a result. */
-static void put_result(leat_json *json, int64_t step, const leat_store_result *result) {
+static void put_result(leat_json *json, int64_t step, const leat_database_result *result) {
     leat_json_member_int(json, "step", step + 1);
     leat_json_member_int(json, "unit", result->unit);
     if (result->account[0] != 0) {
@@ -33,7 +33,7 @@ static void put_result(leat_json *json, int64_t step, const leat_store_result *r
 }
 
 leat_code leat_coordinator_record_refused(leat_coordinator *self, int64_t step,
-                                          const leat_store_result *result, bool mismatch,
+                                          const leat_database_result *result, bool mismatch,
                                           const char *why, leat_error *err) {
     leat_json *json = NULL;
     LEAT_TRY(leat_ledger_begin(&self->ledger, "refused", &json, err));

@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "crowd/store_parts.h"
+#include "crowd/database_parts.h"
 
 enum { SERVER_MIN = 130000 };
 
@@ -38,48 +38,50 @@ static const struct {
     {1, 3, replacement},
 };
 
-void leat_store_replacement(const char *run, char words[LEAT_STORE_REMEDY_BYTES]) {
-    snprintf(words, LEAT_STORE_REMEDY_BYTES, replacement, run);
+void leat_database_replacement(const char *run, char words[LEAT_DATABASE_REMEDY_BYTES]) {
+    snprintf(words, LEAT_DATABASE_REMEDY_BYTES, replacement, run);
 }
 
-bool leat_store_remedy(int64_t version, const char *run, char words[LEAT_STORE_REMEDY_BYTES]) {
+bool leat_database_remedy(int64_t version, const char *run,
+                          char words[LEAT_DATABASE_REMEDY_BYTES]) {
     for (size_t i = 0; i < sizeof older / sizeof *older; i++) {
         if (version < older[i].first || version > older[i].last) continue;
-        snprintf(words, LEAT_STORE_REMEDY_BYTES, older[i].remedy, run);
+        snprintf(words, LEAT_DATABASE_REMEDY_BYTES, older[i].remedy, run);
         return true;
     }
-    snprintf(words, LEAT_STORE_REMEDY_BYTES, "%s", another);
+    snprintf(words, LEAT_DATABASE_REMEDY_BYTES, "%s", another);
     return false;
 }
 
-leat_code leat_store_find_version(leat_pg *pg, int64_t *version, leat_error *err) {
+leat_code leat_database_find_version(leat_pg *pg, int64_t *version, leat_error *err) {
     leat_pg_rows *rows = NULL;
     bool there = false;
     *version = 0;
-    const leat_code code = leat_store_call(
+    const leat_code code = leat_database_call(
         pg, &rows, false, "select to_regclass('leat.version') is not null", NULL, 0, err);
-    LEAT_TRY(leat_store_take_bool(code, rows, &there));
+    LEAT_TRY(leat_database_take_bool(code, rows, &there));
     if (!there) return LEAT_OK;
-    LEAT_TRY(leat_store_call(pg, &rows, false, "select version from leat.version", NULL, 0, err));
+    LEAT_TRY(
+        leat_database_call(pg, &rows, false, "select version from leat.version", NULL, 0, err));
     if (leat_pg_row_count(rows) == 1) *version = leat_pg_int(rows, 0, 0);
     leat_pg_rows_destroy(rows);
     return LEAT_OK;
 }
 
-leat_code leat_store_refuse_version(int64_t version, const char *remedy, leat_error *err) {
+leat_code leat_database_refuse_version(int64_t version, const char *remedy, leat_error *err) {
     return leat_fail(err, LEAT_ERR_UNSUPPORTED,
                      "the schema \"leat\" of this database has version %lld, this leat needs "
                      "%d; %s",
                      (long long)version, LEAT_CROWD_SCHEMA_VERSION, remedy);
 }
 
-leat_code leat_store_check_version(leat_pg *pg, leat_error *err) {
+leat_code leat_database_check_version(leat_pg *pg, leat_error *err) {
     leat_error why = {0};
     int64_t version = 0;
-    const leat_code code = leat_store_find_version(pg, &version, &why);
+    const leat_code code = leat_database_find_version(pg, &version, &why);
     if (leat_pg_broken(pg)) return leat_error_copy(err, &why);
     if (code != LEAT_OK || version == 0 || version == LEAT_CROWD_SCHEMA_VERSION) return LEAT_OK;
-    return leat_store_refuse_version(
+    return leat_database_refuse_version(
         version,
         "use the version of leat that the run is coordinated with, or ask whoever coordinates it",
         err);
@@ -87,7 +89,7 @@ leat_code leat_store_check_version(leat_pg *pg, leat_error *err) {
 
 /* ---- creating it ----------------------------------------------------------------------------- */
 
-const char *leat_store_schema(int part) { return part == 0 ? schema : schema_owner; }
+const char *leat_database_schema(int part) { return part == 0 ? schema : schema_owner; }
 
 static leat_code create(leat_pg *pg, leat_error *err) {
     leat_error why = {0};
@@ -104,24 +106,24 @@ static leat_code create(leat_pg *pg, leat_error *err) {
         "ON DATABASE ... TO ...");
 }
 
-leat_code leat_store_install(leat_pg *pg, leat_error *err) {
+leat_code leat_database_install(leat_pg *pg, leat_error *err) {
     int64_t version = 0;
     if (leat_pg_server_version(pg) < SERVER_MIN)
         return leat_fail(err, LEAT_ERR_UNSUPPORTED,
                          "PostgreSQL %d is too old: 13 or newer is needed",
                          leat_pg_server_version(pg) / 10000);
-    LEAT_TRY(leat_store_find_version(pg, &version, err));
+    LEAT_TRY(leat_database_find_version(pg, &version, err));
     if (version == 0) {
         leat_error why = {0};
         const leat_code code = create(pg, &why);
         if (code == LEAT_OK) return LEAT_OK;
         if (leat_pg_broken(pg)) return leat_error_copy(err, &why);
         /* another process may have been faster */
-        LEAT_TRY(leat_store_find_version(pg, &version, err));
+        LEAT_TRY(leat_database_find_version(pg, &version, err));
         if (version == 0) return leat_error_copy(err, &why);
     }
     if (version == LEAT_CROWD_SCHEMA_VERSION) return LEAT_OK;
-    char remedy[LEAT_STORE_REMEDY_BYTES];
-    (void)leat_store_remedy(version, "RUN", remedy);
-    return leat_store_refuse_version(version, remedy, err);
+    char remedy[LEAT_DATABASE_REMEDY_BYTES];
+    (void)leat_database_remedy(version, "RUN", remedy);
+    return leat_database_refuse_version(version, remedy, err);
 }

@@ -439,7 +439,7 @@ begin
       when 'expired' then 'the lease ended, and another machine has the unit'
       when 'refused' then 'the result was refused: ' || l.reason
       when 'released' then case l.reason
-        -- the text that LEAT_STORE_CLONED is
+        -- the text that LEAT_DATABASE_CLONED is
         when 'the machine began anew' then 'another process works as this machine'
         when 'the machine does not know of it' then 'another process works as this machine'
         else 'the lease ended (released)' end

@@ -50,8 +50,8 @@ static leat_code store_part(upload *of, leat_error *err) {
     for (int64_t i = 0; i < count; i++)
         LEAT_TRY(samples->read(samples->context, of->stored + i,
                                of->bytes + i * samples->sample_bytes, err));
-    LEAT_TRY(leat_store_put_data(self->pg, &self->hold, of->stored, of->bytes,
-                                 count * samples->sample_bytes, err));
+    LEAT_TRY(leat_database_put_data(self->pg, &self->hold, of->stored, of->bytes,
+                                    count * samples->sample_bytes, err));
     of->stored += count;
     return LEAT_OK;
 }
@@ -90,9 +90,9 @@ leat_code leat_coordinator_serve_data(leat_coordinator *self, leat_error *err) {
     if (!self->serves) return LEAT_OK;
     LEAT_TRY(leat_coordinator_check_serve(self, err));
     const int64_t size = of.samples->sample_bytes;
-    LEAT_TRY(leat_store_serve_data(self->pg, &self->hold, size, &of.stored, err));
+    LEAT_TRY(leat_database_serve_data(self->pg, &self->hold, size, &of.stored, err));
     if (of.stored >= of.samples->count) return LEAT_OK;
-    of.most = leat_store_samples_most(self->part_bytes, size);
+    of.most = leat_database_samples_most(self->part_bytes, size);
     LEAT_TRY(LEAT_NEW(&of.bytes, of.most * size, err));
     const leat_code code = store(&of, err);
     leat_free(of.bytes);
@@ -106,11 +106,11 @@ static leat_code store_list(leat_coordinator *self, const leat_buf *list, leat_e
         const int64_t left = list->size - first;
         if (!goes_on(self, stage, first, list->size))
             return leat_fail(err, LEAT_ERR_CANCELLED, "stopped while %s", stage);
-        LEAT_TRY(leat_store_put_list(self->pg, &self->hold, first / self->part_bytes,
-                                     list->data + first,
-                                     left < self->part_bytes ? left : self->part_bytes, err));
+        LEAT_TRY(leat_database_put_list(self->pg, &self->hold, first / self->part_bytes,
+                                        list->data + first,
+                                        left < self->part_bytes ? left : self->part_bytes, err));
     }
-    return leat_store_keep_list(self->pg, &self->hold, list->size, err);
+    return leat_database_keep_list(self->pg, &self->hold, list->size, err);
 }
 
 leat_code leat_coordinator_list_data(leat_coordinator *self, leat_error *err) {
@@ -118,7 +118,7 @@ leat_code leat_coordinator_list_data(leat_coordinator *self, leat_error *err) {
     leat_buf list = {0};
     if (self->at.list_bytes > 0 || feed->class->list == NULL) return LEAT_OK;
     leat_code code = feed->class->list(feed, &list, err);
-    if (code == LEAT_OK && list.size > LEAT_STORE_LIST_BYTES_MAX)
+    if (code == LEAT_OK && list.size > LEAT_DATABASE_LIST_BYTES_MAX)
         leat_coordinator_say(self,
                              "the list of the %s has %.1f MB, more than the database keeps: a "
                              "worker with another data set will not be told how it differs",

@@ -5,7 +5,7 @@
 #include "base/json.h"
 #include "crowd/coordinator.h"
 #include "crowd/local.h"
-#include "train/folder.h"
+#include "train/run/folder.h"
 
 enum { TIMEOUT_MS = 60000 };
 
@@ -48,7 +48,8 @@ void leat_coordinator_name_values(leat_coordinator *self) {
 /* ---- the run of this name -------------------------------------------------------------------- */
 
 /* LEAT_OK: nothing that the database knows differs. */
-static leat_code compare(const leat_coordinator *self, const leat_store_run *run, leat_error *err) {
+static leat_code compare(const leat_coordinator *self, const leat_database_run *run,
+                         leat_error *err) {
     const leat_identity *here = &self->session.identity;
     leat_identity there = *here;
     json_t *settings = NULL;
@@ -63,7 +64,7 @@ static leat_code compare(const leat_coordinator *self, const leat_store_run *run
     return code;
 }
 
-static leat_code refuse_run(const leat_coordinator *self, const leat_store_run *run,
+static leat_code refuse_run(const leat_coordinator *self, const leat_database_run *run,
                             leat_error *err) {
     leat_error why = {0};
     if (compare(self, run, &why) == LEAT_OK)
@@ -76,7 +77,7 @@ static leat_code refuse_run(const leat_coordinator *self, const leat_store_run *
                      run->name, why.message);
 }
 
-leat_code leat_coordinator_check_run(const leat_coordinator *self, const leat_store_run *run,
+leat_code leat_coordinator_check_run(const leat_coordinator *self, const leat_database_run *run,
                                      leat_error *err) {
     if (strcmp(run->identity, self->session.identity.run) != 0) return refuse_run(self, run, err);
     if (strcmp(run->value_names, self->value_names) == 0) return LEAT_OK;
@@ -92,15 +93,15 @@ leat_code leat_coordinator_check_run(const leat_coordinator *self, const leat_st
 
 /* What the owner does, who continues the run of a folder. */
 static void find_remedy(const leat_coordinator *self, int64_t version,
-                        char words[LEAT_STORE_REMEDY_BYTES]) {
+                        char words[LEAT_DATABASE_REMEDY_BYTES]) {
     char run[160], database[180], path[LEAT_PATH_BYTES];
     if (!self->options->train.resume || !leat_shell_word(run, sizeof run, self->folder))
         snprintf(run, sizeof run, "RUN");
-    if (!leat_store_remedy(version, run, words) || !leat_coordinator_is_local(self)) return;
+    if (!leat_database_remedy(version, run, words) || !leat_coordinator_is_local(self)) return;
     if (leat_path_join(path, sizeof path, self->folder, LEAT_LOCAL_NAME, NULL) != LEAT_OK ||
         !leat_shell_word(database, sizeof database, path))
         snprintf(database, sizeof database, "RUN/" LEAT_LOCAL_NAME);
-    snprintf(words, LEAT_STORE_REMEDY_BYTES,
+    snprintf(words, LEAT_DATABASE_REMEDY_BYTES,
              "nothing is lost if you run: rm -r %s; and then continue: leat coordinate %s --db "
              "local --resume --data DIR",
              database, run);
@@ -108,32 +109,32 @@ static void find_remedy(const leat_coordinator *self, int64_t version,
 
 /* The folder of the run is lost, so the database must not be. */
 static leat_code refuse_lost(const char *folder, int64_t version, leat_error *err) {
-    char remedy[LEAT_STORE_REMEDY_BYTES];
+    char remedy[LEAT_DATABASE_REMEDY_BYTES];
     snprintf(remedy, sizeof remedy,
              "the folder \"%.150s\" does not have the run: use leat coordinate --resume of the "
              "version of leat that created the schema, once, to write it from the database",
              folder);
-    return leat_store_refuse_version(version, remedy, err);
+    return leat_database_refuse_version(version, remedy, err);
 }
 
 leat_code leat_coordinator_check_version(const leat_coordinator *self, leat_error *err) {
-    char remedy[LEAT_STORE_REMEDY_BYTES];
+    char remedy[LEAT_DATABASE_REMEDY_BYTES];
     int64_t version = 0;
-    LEAT_TRY(leat_store_find_version(self->pg, &version, err));
+    LEAT_TRY(leat_database_find_version(self->pg, &version, err));
     if (version == 0 || version == LEAT_CROWD_SCHEMA_VERSION) return LEAT_OK;
     if (self->options->train.resume && !leat_run_is_at(self->folder))
         return refuse_lost(self->folder, version, err);
     find_remedy(self, version, remedy);
-    return leat_store_refuse_version(version, remedy, err);
+    return leat_database_refuse_version(version, remedy, err);
 }
 
 /* ---- a run whose folder is lost -------------------------------------------------------------- */
 
 static leat_code read_settings(leat_pg *pg, const char *name, const char *model,
                                leat_run_options *out, leat_error *err) {
-    leat_store_run run;
+    leat_database_run run;
     leat_pg_rows *rows = NULL;
-    LEAT_TRY(leat_store_find_run(pg, name, &run, &rows, err));
+    LEAT_TRY(leat_database_find_run(pg, name, &run, &rows, err));
     leat_code code = leat_settings_read(run.settings, run.model, out, err);
     if (code == LEAT_OK && strcmp(run.model, model) != 0)
         code =
@@ -160,7 +161,7 @@ leat_code leat_coordinate_settings(const leat_coordinate_options *options, const
     LEAT_TRY(leat_pg_place_parse(&place, options->url, err));
     LEAT_TRY(leat_pg_connect(&pg, &place, "leat coordinate", TIMEOUT_MS, NULL, err));
     int64_t version = 0;
-    leat_code code = leat_store_find_version(pg, &version, err);
+    leat_code code = leat_database_find_version(pg, &version, err);
     if (code == LEAT_OK && version != 0 && version != LEAT_CROWD_SCHEMA_VERSION)
         code = refuse_lost(run, version, err);
     if (code == LEAT_OK) code = read_settings(pg, name, model, &found, err);

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "crowd/store_parts.h"
+#include "crowd/database_parts.h"
 #include "leat/crowd.h"
 
 enum { TIMEOUT_MS = 15000, WORKERS_MAX = 10000, EVENTS = 20 };
@@ -20,7 +20,7 @@ struct leat_crowd_status {
 static leat_code load_run(leat_pg *pg, const char *name, leat_crowd_run *run, int64_t *id,
                           leat_error *err) {
     leat_pg_rows *rows = NULL;
-    LEAT_TRY(LEAT_STORE_CALL(
+    LEAT_TRY(LEAT_DATABASE_CALL(
         pg, &rows,
         "select run, name, model, state, reason, coordinator, coordinated, current_iteration, "
         "steps, units, unit_size, samples, payload_bytes, weights_bytes, "
@@ -37,11 +37,11 @@ static leat_code load_run(leat_pg *pg, const char *name, leat_crowd_run *run, in
                          name);
     }
     *id = leat_pg_int(rows, 0, 0);
-    leat_store_copy(run->name, sizeof run->name, leat_pg_text(rows, 0, 1));
-    leat_store_copy(run->model, sizeof run->model, leat_pg_text(rows, 0, 2));
-    leat_store_copy(run->state, sizeof run->state, leat_pg_text(rows, 0, 3));
-    leat_store_copy(run->reason, sizeof run->reason, leat_pg_text(rows, 0, 4));
-    leat_store_copy(run->coordinator, sizeof run->coordinator, leat_pg_text(rows, 0, 5));
+    leat_database_copy(run->name, sizeof run->name, leat_pg_text(rows, 0, 1));
+    leat_database_copy(run->model, sizeof run->model, leat_pg_text(rows, 0, 2));
+    leat_database_copy(run->state, sizeof run->state, leat_pg_text(rows, 0, 3));
+    leat_database_copy(run->reason, sizeof run->reason, leat_pg_text(rows, 0, 4));
+    leat_database_copy(run->coordinator, sizeof run->coordinator, leat_pg_text(rows, 0, 5));
     run->coordinated = leat_pg_text(rows, 0, 6)[0] == 't';
     run->step = leat_pg_int(rows, 0, 7);
     run->steps = leat_pg_int(rows, 0, 8);
@@ -59,14 +59,14 @@ static leat_code load_run(leat_pg *pg, const char *name, leat_crowd_run *run, in
 /* What the last step has computed. */
 static leat_code load_values(leat_pg *pg, int64_t id, leat_crowd_run *run, leat_error *err) {
     leat_pg_rows *rows = NULL;
-    LEAT_TRY(LEAT_STORE_CALL(pg, &rows,
-                             "select name, value from leat.step_values where run = $1 and "
-                             "iteration = $2 order by position limit $3",
-                             err, LEAT_PG_I(id), LEAT_PG_I(run->step - 1),
-                             LEAT_PG_I(LEAT_STEP_VALUES_MAX)));
+    LEAT_TRY(LEAT_DATABASE_CALL(pg, &rows,
+                                "select name, value from leat.step_values where run = $1 and "
+                                "iteration = $2 order by position limit $3",
+                                err, LEAT_PG_I(id), LEAT_PG_I(run->step - 1),
+                                LEAT_PG_I(LEAT_STEP_VALUES_MAX)));
     for (int i = 0; i < leat_pg_row_count(rows) && i < LEAT_STEP_VALUES_MAX; i++) {
         leat_crowd_value *of = &run->values[run->value_count++];
-        leat_store_copy(of->name, sizeof of->name, leat_pg_text(rows, i, 0));
+        leat_database_copy(of->name, sizeof of->name, leat_pg_text(rows, i, 0));
         of->value = leat_pg_real(rows, i, 1);
     }
     leat_pg_rows_destroy(rows);
@@ -75,7 +75,7 @@ static leat_code load_values(leat_pg *pg, int64_t id, leat_crowd_run *run, leat_
 
 static leat_code load_step(leat_pg *pg, int64_t id, leat_crowd_run *run, leat_error *err) {
     leat_pg_rows *rows = NULL;
-    LEAT_TRY(LEAT_STORE_CALL(
+    LEAT_TRY(LEAT_DATABASE_CALL(
         pg, &rows,
         "select count(*) filter (where u.status = 'pending'), "
         "count(*) filter (where u.status = 'in_progress'), "
@@ -96,7 +96,7 @@ static leat_code load_step(leat_pg *pg, int64_t id, leat_crowd_run *run, leat_er
 static leat_code load_workers(leat_pg *pg, int64_t id, int64_t step, leat_crowd_status *status,
                               leat_error *err) {
     leat_pg_rows *rows = NULL;
-    LEAT_TRY(LEAT_STORE_CALL(
+    LEAT_TRY(LEAT_DATABASE_CALL(
         pg, &rows,
         "select w.account, w.worker_id, w.name, w.hardware, w.status = 'active', "
         "extract(epoch from leat.clock() - w.last_heartbeat), w.total_work_units, w.refused, "
@@ -110,10 +110,10 @@ static leat_code load_workers(leat_pg *pg, int64_t id, int64_t step, leat_crowd_
         if (code != LEAT_OK) break;
         leat_crowd_worker *of = &status->workers[status->worker_count++];
         *of = (leat_crowd_worker){0};
-        leat_store_copy(of->account, sizeof of->account, leat_pg_text(rows, i, 0));
-        leat_store_copy(of->machine, sizeof of->machine, leat_pg_text(rows, i, 1));
-        leat_store_copy(of->name, sizeof of->name, leat_pg_text(rows, i, 2));
-        leat_store_copy(of->hardware, sizeof of->hardware, leat_pg_text(rows, i, 3));
+        leat_database_copy(of->account, sizeof of->account, leat_pg_text(rows, i, 0));
+        leat_database_copy(of->machine, sizeof of->machine, leat_pg_text(rows, i, 1));
+        leat_database_copy(of->name, sizeof of->name, leat_pg_text(rows, i, 2));
+        leat_database_copy(of->hardware, sizeof of->hardware, leat_pg_text(rows, i, 3));
         of->active = leat_pg_text(rows, i, 4)[0] == 't';
         of->seen_seconds = leat_pg_real(rows, i, 5);
         of->accepted = leat_pg_int(rows, i, 6);
@@ -128,7 +128,7 @@ static leat_code load_workers(leat_pg *pg, int64_t id, int64_t step, leat_crowd_
 
 static leat_code load_events(leat_pg *pg, int64_t id, leat_crowd_status *status, leat_error *err) {
     leat_pg_rows *rows = NULL;
-    LEAT_TRY(LEAT_STORE_CALL(
+    LEAT_TRY(LEAT_DATABASE_CALL(
         pg, &rows,
         "select extract(epoch from leat.clock() - at), kind, coalesce(account, ''), "
         "coalesce(worker_id, ''), coalesce(name, ''), words from leat.events where run = $1 "
@@ -137,11 +137,11 @@ static leat_code load_events(leat_pg *pg, int64_t id, leat_crowd_status *status,
     for (int i = 0; i < leat_pg_row_count(rows) && i < EVENTS; i++) {
         leat_crowd_event *of = &status->events[status->event_count++];
         of->seconds = leat_pg_real(rows, i, 0);
-        leat_store_copy(of->kind, sizeof of->kind, leat_pg_text(rows, i, 1));
-        leat_store_copy(of->account, sizeof of->account, leat_pg_text(rows, i, 2));
-        leat_store_copy(of->machine, sizeof of->machine, leat_pg_text(rows, i, 3));
-        leat_store_copy(of->name, sizeof of->name, leat_pg_text(rows, i, 4));
-        leat_store_copy(of->words, sizeof of->words, leat_pg_text(rows, i, 5));
+        leat_database_copy(of->kind, sizeof of->kind, leat_pg_text(rows, i, 1));
+        leat_database_copy(of->account, sizeof of->account, leat_pg_text(rows, i, 2));
+        leat_database_copy(of->machine, sizeof of->machine, leat_pg_text(rows, i, 3));
+        leat_database_copy(of->name, sizeof of->name, leat_pg_text(rows, i, 4));
+        leat_database_copy(of->words, sizeof of->words, leat_pg_text(rows, i, 5));
     }
     leat_pg_rows_destroy(rows);
     return LEAT_OK;
@@ -153,7 +153,7 @@ static leat_code load(leat_crowd_status *status, const char *url, leat_error *er
     int64_t id = 0;
     LEAT_TRY(leat_pg_place_parse(&place, url, err));
     LEAT_TRY(leat_pg_connect(&pg, &place, "leat status", TIMEOUT_MS, NULL, err));
-    leat_code code = leat_store_check_version(pg, err);
+    leat_code code = leat_database_check_version(pg, err);
     /* one snapshot of it all */
     if (code == LEAT_OK)
         code = leat_pg_script(pg, "begin isolation level repeatable read read only", err);

@@ -19,23 +19,23 @@ static int64_t step_of(const leat_coordinator *self) {
 
 /* Opens the step of the state in memory: its weights, then the step. */
 static leat_code open_here(leat_coordinator *self, leat_error *err) {
-    leat_store_opening of = {.step = step_of(self), .weights = self->weights_hash};
+    leat_database_opening of = {.step = step_of(self), .weights = self->weights_hash};
     of.slot = self->at.weights[0] == 0 ? 0 : 1 - self->at.weights_slot;
     LEAT_TRY(leat_coordinator_units(self, of.step, &of.units, err));
     LEAT_TRY(leat_coordinator_encode(self, err));
-    LEAT_TRY(leat_coordinator_write(self, LEAT_STORE_WEIGHTS, of.slot, self->weights,
+    LEAT_TRY(leat_coordinator_write(self, LEAT_DATABASE_WEIGHTS, of.slot, self->weights,
                                     self->sizes.weights, err));
-    LEAT_TRY(leat_store_open_step(self->pg, &self->hold, &of, err));
-    return leat_store_look(self->pg, self->run, &self->at, err);
+    LEAT_TRY(leat_database_open_step(self->pg, &self->hold, &of, err));
+    return leat_database_look(self->pg, self->run, &self->at, err);
 }
 
 /* Reads the state that the database has, which is later than the one in memory. If it is not all
  * there, as in a database that was restored from a dump without it, RUN's is what is left. */
 static leat_code take_state(leat_coordinator *self, leat_error *err) {
     leat_error why = {0};
-    const leat_store_into into = {self->state, self->sizes.state, self->part_bytes};
-    const leat_code code =
-        leat_store_read(self->pg, self->run, LEAT_STORE_STATE, self->at.state_slot, &into, &why);
+    const leat_database_into into = {self->state, self->sizes.state, self->part_bytes};
+    const leat_code code = leat_database_read(self->pg, self->run, LEAT_DATABASE_STATE,
+                                              self->at.state_slot, &into, &why);
     const bool missing = code == LEAT_ERR_NOT_FOUND || code == LEAT_ERR_CORRUPT;
     if (missing && leat_coordinator_is_new(self))
         return leat_fail(
@@ -78,20 +78,20 @@ static leat_code same_step(leat_coordinator *self, leat_error *err) {
         return open_here(self, err);
     }
     /* a database that was restored may lack what a dump has left out */
-    LEAT_TRY(leat_store_has_weights(self->pg, self->run, self->at.weights_slot, self->sizes.weights,
-                                    &there, err));
+    LEAT_TRY(leat_database_has_weights(self->pg, self->run, self->at.weights_slot,
+                                       self->sizes.weights, &there, err));
     return there ? LEAT_OK : open_here(self, err);
 }
 
 static leat_code meet(leat_coordinator *self, leat_error *err) {
-    LEAT_TRY(leat_store_look(self->pg, self->run, &self->at, err));
+    LEAT_TRY(leat_database_look(self->pg, self->run, &self->at, err));
     if (self->at.state_step > step_of(self)) LEAT_TRY(take_state(self, err));
     if (self->at.step == step_of(self)) return same_step(self, err);
     if (self->taken.step >= 0 && self->at.step == self->taken.step &&
         step_of(self) == self->taken.step + 1) {
         leat_error why = {0};
         const leat_code code = leat_coordinator_commit(self, &why);
-        if (code == LEAT_OK || !leat_store_is_elsewhere(self->pg))
+        if (code == LEAT_OK || !leat_database_is_elsewhere(self->pg))
             return leat_error_copy(err, &why);
         /* its units are no longer what they were: the database's history lacks the step */
     }
@@ -104,7 +104,7 @@ static leat_code meet(leat_coordinator *self, leat_error *err) {
 /* Results of the open step that a crash has taken, and tables of results that it has damaged. */
 static leat_code recover(leat_coordinator *self, leat_error *err) {
     int64_t lost = 0;
-    LEAT_TRY(leat_store_recover(self->pg, &self->hold, NULL, 0, &lost, err));
+    LEAT_TRY(leat_database_recover(self->pg, &self->hold, NULL, 0, &lost, err));
     if (lost > 0)
         leat_coordinator_say(self,
                              "%lld results are gone with a crash of the server, and will be "
@@ -117,5 +117,5 @@ leat_code leat_coordinator_sync(leat_coordinator *self, leat_error *err) {
     LEAT_TRY(meet(self, err));
     LEAT_TRY(recover(self, err));
     /* also if the step was open before: a commit whose answer was lost has woken nobody */
-    return leat_store_wake(self->pg, self->run, err);
+    return leat_database_wake(self->pg, self->run, err);
 }

@@ -3,8 +3,8 @@
  * connection; another one computes. So a lease is renewed, and the result before is sent, while the
  * next unit is computed. A unit that is claimed is `next` until what it needs is fetched, then
  * `computing`, then `sending`; a machine has two of the three at most. Without a data set of its
- * own, it claims the next one while it computes, to fetch its samples (served.h). While the machine
- * is not to be used (lend.h), it claims nothing.
+ * own, it claims the next one while it computes, to fetch its samples (served_samples.h). While the
+ * machine is not to be used (availability.h), it claims nothing.
  */
 
 #include <inttypes.h>
@@ -16,17 +16,17 @@
 #include "base/mem.h"
 #include "base/random.h"
 #include "base/thread.h"
+#include "crowd/availability.h"
+#include "crowd/data_difference.h"
 #include "crowd/desk.h"
-#include "crowd/differ.h"
-#include "crowd/lag.h"
-#include "crowd/lend.h"
 #include "crowd/pause.h"
 #include "crowd/pooler.h"
-#include "crowd/served.h"
-#include "train/bill.h"
-#include "train/exchange.h"
-#include "train/folder.h"
-#include "train/task.h"
+#include "crowd/served_samples.h"
+#include "crowd/slow_link.h"
+#include "train/run/estimate.h"
+#include "train/run/folder.h"
+#include "train/run/task.h"
+#include "train/step/exchange.h"
 
 enum {
     TIMEOUT_MS = 60000,
@@ -49,38 +49,38 @@ typedef struct worker {
     leat_stop stop; /* asks the caller */
     bool stopping;  /* it said so, at stopped_ns */
     int64_t stopped_ns;
-    leat_lending lending;
+    leat_availability availability;
     int64_t looked_ns; /* whether it takes units; 0: not yet */
     int64_t paused_ns; /* since when it takes none */
     /* the run */
     int64_t run;
     char identity[65];
-    leat_store_run facts; /* without texts */
+    leat_database_run facts; /* without texts */
     const leat_task *task;
     leat_feed feed;
     bool is_served; /* there is no data set: its samples come from the database */
-    leat_served served;
+    leat_served_samples served;
     leat_run_options all;
     leat_trainer *trainer;
     leat_exchange *exchange;
     leat_exchange_sizes sizes;
     /* computing; an empty desk has no lease, and one that is not empty may have lost its */
     leat_desk desk;
-    leat_store_lease computing; /* lease 0: nothing */
+    leat_database_lease computing; /* lease 0: nothing */
     int64_t renewed_ns;
     uint8_t *weights;
     char weights_hash[65], hash[65]; /* weights_hash "": they are not complete */
     bool weights_new;                /* the trainer does not have them yet */
     /* fetching */
-    leat_store_lease next; /* lease 0: nothing */
+    leat_database_lease next; /* lease 0: nothing */
     int64_t next_renewed_ns;
     int64_t weights_bytes; /* of its weights that are here */
     int64_t fetch_ns;      /* when the first of them was asked for */
     int64_t gone_step;     /* whose weights were gone, the last time; -1: none */
-    leat_lag lag;
+    leat_slow_link lag;
     bool told_of_samples; /* that the database does not have them */
     /* sending */
-    leat_store_lease sending; /* lease 0: nothing */
+    leat_database_lease sending; /* lease 0: nothing */
     uint8_t *payload, *outgoing;
     char outgoing_hash[65];
     int64_t next_part;
@@ -169,35 +169,35 @@ static leat_code connect_again(worker *self, leat_error *err) {
 }
 
 /* The run has no data for a machine without it. */
-static leat_code refuse_without_data(const leat_store_run *run, leat_error *err) {
+static leat_code refuse_without_data(const leat_database_run *run, leat_error *err) {
     return leat_fail(err, LEAT_ERR_OPTION,
                      "the run \"%.64s\" does not keep its data set in the database; use --data DIR"
                      "%s%.300s",
                      run->name, run->data_note[0] != 0 ? ": " : "", run->data_note);
 }
 
-static leat_code open_samples(worker *self, const leat_store_run *run, leat_error *err) {
+static leat_code open_samples(worker *self, const leat_database_run *run, leat_error *err) {
     const leat_feed_class *class = self->task->feed;
     if (self->options->data != NULL)
         return leat_feed_open(&self->feed, class, self->options->data, err);
     if (run->sample_bytes == 0) return refuse_without_data(run, err);
     self->is_served = true;
-    leat_served_open(&self->served, run);
+    leat_served_samples_open(&self->served, run);
     return leat_feed_open_samples(&self->feed, class, &self->served.samples, err);
 }
 
 /* Says how the data set of this machine differs from the run's, if the database can tell. */
-static void say_difference(worker *self, const leat_store_run *run) {
+static void say_difference(worker *self, const leat_database_run *run) {
     leat_error why = {0};
     char words[LEAT_FEED_WORDS_BYTES];
     const leat_code code =
-        leat_differ(self->pg, run, &self->feed, self->all.run.memory_bytes, words, &why);
+        leat_data_difference(self->pg, run, &self->feed, self->all.run.memory_bytes, words, &why);
     if (code == LEAT_OK) say(self, "this data set is not the run's: %s", words);
     else say(self, "how this data set differs from the run's is not known: %s", why.message);
 }
 
 /* Before anything is allocated for the run. */
-static leat_code check_data(worker *self, const leat_store_run *run, leat_error *err) {
+static leat_code check_data(worker *self, const leat_database_run *run, leat_error *err) {
     if (strcmp(self->feed.fingerprint, run->data) == 0) return LEAT_OK;
     say_difference(self, run);
     return leat_fail(err, LEAT_ERR_OPTION,
@@ -208,7 +208,7 @@ static leat_code check_data(worker *self, const leat_store_run *run, leat_error 
 }
 
 /* What else the machine must have in common with the run. */
-static leat_code check_run(worker *self, const leat_store_run *run, leat_error *err) {
+static leat_code check_run(worker *self, const leat_database_run *run, leat_error *err) {
     leat_identity identity = {0};
     char version[32];
     LEAT_TRY(leat_identity_make(&identity, leat_trainer_model(self->trainer), &self->feed,
@@ -240,11 +240,11 @@ static leat_code exchange_bytes(const worker *self, int64_t part_bytes, int64_t 
     LEAT_TRY(
         leat_exchange_measure(self->task->model, &self->all.run, &self->feed, &sizes, bytes, err));
     *bytes += PARTS_IN_LIBPQ * part_bytes + sizes.weights + 2 * sizes.payload +
-              (self->is_served ? leat_served_bytes(&self->served, &self->feed) : 0);
+              (self->is_served ? leat_served_samples_bytes(&self->served, &self->feed) : 0);
     return LEAT_OK;
 }
 
-static leat_code check_model(const leat_store_run *run, leat_error *err) {
+static leat_code check_model(const leat_database_run *run, leat_error *err) {
     const leat_task *task = NULL;
     leat_error why = {0};
     const leat_code code = leat_task_find(run->model, &task, &why);
@@ -255,7 +255,7 @@ static leat_code check_model(const leat_store_run *run, leat_error *err) {
                      run->name, why.message, run->leat_version);
 }
 
-static leat_code prepare(worker *self, const leat_store_run *run, leat_error *err) {
+static leat_code prepare(worker *self, const leat_database_run *run, leat_error *err) {
     LEAT_TRY(check_model(run, err));
     LEAT_TRY(leat_settings_read(run->settings, run->model, &self->all, err));
     self->all.run.threads = self->options->threads;
@@ -274,7 +274,7 @@ static leat_code prepare(worker *self, const leat_store_run *run, leat_error *er
         leat_exchange_create(&self->exchange, self->trainer, &self->all.run, run->identity, err));
     self->sizes = leat_exchange_get_sizes(self->exchange);
     LEAT_TRY(check_run(self, run, err));
-    if (self->is_served) LEAT_TRY(leat_served_reserve(&self->served, &self->feed, err));
+    if (self->is_served) LEAT_TRY(leat_served_samples_reserve(&self->served, &self->feed, err));
     LEAT_TRY(leat_block_alloc((void **)&self->weights, self->sizes.weights, err));
     LEAT_TRY(leat_block_alloc((void **)&self->payload, self->sizes.payload, err));
     LEAT_TRY(leat_block_alloc((void **)&self->outgoing, self->sizes.payload, err));
@@ -295,7 +295,7 @@ static leat_code refuse_too_early(const worker *self, const leat_error *why, lea
                      later);
 }
 
-static void say_run(const worker *self, const leat_store_run *run) {
+static void say_run(const worker *self, const leat_database_run *run) {
     const char *many = self->feed.class->many;
     char size[32] = "";
     if (self->feed.unit_samples > 0)
@@ -307,13 +307,13 @@ static void say_run(const worker *self, const leat_store_run *run) {
 
 /* Says who it is; the first time, learns what to do. */
 static leat_code register_machine(worker *self, leat_error *err) {
-    leat_store_run run;
+    leat_database_run run;
     leat_pg_rows *rows = NULL;
     const leat_work_options *options = self->options;
     const char *name = self->run != 0 ? self->result->run : self->place.run;
     leat_error why = {0};
-    leat_code code = leat_store_register(self->pg, name, options->machine, options->name,
-                                         options->hardware, &run, &rows, &why);
+    leat_code code = leat_database_register(self->pg, name, options->machine, options->name,
+                                            options->hardware, &run, &rows, &why);
     if (code == LEAT_ERR_NOT_FOUND && self->trainer == NULL)
         return refuse_too_early(self, &why, err);
     if (code != LEAT_OK) return leat_error_copy(err, &why);
@@ -351,13 +351,15 @@ static leat_code rest(worker *self, leat_error *err) {
 
 /* Claims a unit; `ahead`: while another one is computed. */
 static leat_code claim(worker *self, bool ahead, leat_error *err) {
-    leat_store_lease lease;
+    leat_database_lease lease;
     int64_t units = 0;
     const char *machine = self->options->machine;
     if (ahead)
-        LEAT_TRY(leat_store_claim_ahead(self->pg, self->run, machine, self->computing.lease, &lease,
-                                        err));
-    else LEAT_TRY(leat_store_claim(self->pg, self->run, machine, self->sending.lease, &lease, err));
+        LEAT_TRY(leat_database_claim_ahead(self->pg, self->run, machine, self->computing.lease,
+                                           &lease, err));
+    else
+        LEAT_TRY(
+            leat_database_claim(self->pg, self->run, machine, self->sending.lease, &lease, err));
     if (lease.news[0] != 0) say(self, "%s", lease.news);
     if (strcmp(lease.run_state, "finished") == 0) self->done = true;
     if (lease.lease == 0) return rest(self, err);
@@ -372,15 +374,15 @@ static leat_code claim(worker *self, bool ahead, leat_error *err) {
     self->next_renewed_ns = now_ns(self);
     self->weights_bytes = 0;
     if (!self->is_served) return LEAT_OK;
-    return leat_served_begin(&self->served, lease.step, lease.unit, err);
+    return leat_served_samples_begin(&self->served, lease.step, lease.unit, err);
 }
 
 /* The next unit is left to others before it was begun. */
 static leat_code leave_next(worker *self, leat_error *err) {
-    const leat_store_lease lease = self->next;
+    const leat_database_lease lease = self->next;
     self->next.lease = 0;
     LEAT_TRY(rest(self, err));
-    return leat_store_release(self->pg, &lease, err);
+    return leat_database_release(self->pg, &lease, err);
 }
 
 /* A part of the weights of the next unit, while nothing is computed. */
@@ -390,27 +392,27 @@ static leat_code fetch_weights(worker *self, leat_error *err) {
     LEAT_ASSERT(left > 0 && self->next.lease != 0);
     if (first == 0) self->fetch_ns = now_ns(self);
     self->weights_hash[0] = 0;
-    LEAT_TRY(leat_store_fetch(self->pg, self->run, self->next.weights, first / part_bytes,
-                              self->weights + first, size, err));
+    LEAT_TRY(leat_database_fetch(self->pg, self->run, self->next.weights, first / part_bytes,
+                                 self->weights + first, size, err));
     self->weights_bytes += size;
     if (size < left) return LEAT_OK;
     memcpy(self->weights_hash, self->next.weights, sizeof self->weights_hash);
     self->weights_new = true;
-    leat_lag_end(&self->lag);
+    leat_slow_link_end(&self->lag);
     return LEAT_OK;
 }
 
 /* The weights of the next unit were replaced while they were fetched: begins with the newest at
  * once, unless it is these that the database does not have. */
 static leat_code restart(worker *self, leat_error *err) {
-    char words[LEAT_LAG_WORDS_BYTES];
+    char words[LEAT_SLOW_LINK_WORDS_BYTES];
     const int64_t step = self->next.step;
     const bool newer = step != self->gone_step;
     self->gone_step = step;
-    if (leat_lag_add(&self->lag, step, self->fetch_ns, now_ns(self), self->weights_bytes,
-                     self->sizes.weights, words)) {
+    if (leat_slow_link_add(&self->lag, step, self->fetch_ns, now_ns(self), self->weights_bytes,
+                           self->sizes.weights, words)) {
         say(self, "each step replaces the weights before they are here: %s", words);
-        LEAT_TRY(leat_store_slow(self->pg, self->run, self->options->machine, words, err));
+        LEAT_TRY(leat_database_slow(self->pg, self->run, self->options->machine, words, err));
     }
     LEAT_TRY(leave_next(self, err));
     if (newer) self->asked_ns = 0;
@@ -420,7 +422,7 @@ static leat_code restart(worker *self, leat_error *err) {
 static leat_code fetch_samples(worker *self, leat_error *err) {
     leat_error why = {0};
     const leat_code code =
-        leat_served_fetch(&self->served, self->pg, self->run, self->facts.part_bytes, &why);
+        leat_served_samples_fetch(&self->served, self->pg, self->run, self->facts.part_bytes, &why);
     if (code == LEAT_ERR_NOT_FOUND && !self->told_of_samples)
         say(self, "%s; waiting for it", why.message);
     self->told_of_samples = code == LEAT_ERR_NOT_FOUND;
@@ -430,7 +432,7 @@ static leat_code fetch_samples(worker *self, leat_error *err) {
 static void begin_next(worker *self) {
     LEAT_ASSERT(self->next.lease != 0 && self->computing.lease == 0);
     LEAT_ASSERT(strcmp(self->next.weights, self->weights_hash) == 0);
-    if (self->is_served) leat_served_turn(&self->served);
+    if (self->is_served) leat_served_samples_turn(&self->served);
     self->computing = self->next;
     self->next.lease = 0;
     self->renewed_ns = self->next_renewed_ns;
@@ -444,7 +446,8 @@ static leat_code prepare_next(worker *self, leat_desk_state desk, bool *waits, l
     leat_code code = LEAT_OK;
     const bool fetches = strcmp(self->next.weights, self->weights_hash) != 0;
     *waits = false;
-    if (self->is_served && !leat_served_complete(&self->served)) code = fetch_samples(self, &why);
+    if (self->is_served && !leat_served_samples_complete(&self->served))
+        code = fetch_samples(self, &why);
     else if (desk != LEAT_DESK_EMPTY) *waits = true;
     else if (!fetches) begin_next(self);
     else if ((code = fetch_weights(self, &why)) == LEAT_ERR_NOT_FOUND) return restart(self, err);
@@ -454,8 +457,8 @@ static leat_code prepare_next(worker *self, leat_desk_state desk, bool *waits, l
 }
 
 /* A lease that is over: the unit is left. */
-static void lose(worker *self, leat_store_lease *lease, const char *why) {
-    if (strcmp(why, LEAT_STORE_CLONED) == 0) self->cloned++;
+static void lose(worker *self, leat_database_lease *lease, const char *why) {
+    if (strcmp(why, LEAT_DATABASE_CLONED) == 0) self->cloned++;
     say(self, "step %lld, unit %lld: %s", (long long)lease->step + 1, (long long)lease->unit, why);
     self->result->lost++;
     lease->lease = 0;
@@ -467,12 +470,13 @@ static leat_code send_part(worker *self, leat_error *err) {
     const int64_t left = self->sizes.payload - first;
     LEAT_ASSERT(self->sending.lease != 0);
     if (left > 0) {
-        LEAT_TRY(leat_store_put(self->pg, &self->sending, self->next_part, self->outgoing + first,
-                                left < part_bytes ? left : part_bytes, why, err));
+        LEAT_TRY(leat_database_put(self->pg, &self->sending, self->next_part,
+                                   self->outgoing + first, left < part_bytes ? left : part_bytes,
+                                   why, err));
         self->next_part++;
         self->sent_ns = now_ns(self);
     } else {
-        LEAT_TRY(leat_store_submit(self->pg, &self->sending, self->outgoing_hash, why, err));
+        LEAT_TRY(leat_database_submit(self->pg, &self->sending, self->outgoing_hash, why, err));
         if (why[0] == 0) {
             self->result->accepted++;
             self->cloned = 0;
@@ -487,7 +491,7 @@ static leat_code send_part(worker *self, leat_error *err) {
 /* Of the unit that is computed; if somebody else has it meanwhile, it is given up. */
 static leat_code renew(worker *self, leat_error *err) {
     char why[LEAT_CROWD_WORDS_BYTES];
-    LEAT_TRY(leat_store_renew(self->pg, &self->computing, why, err));
+    LEAT_TRY(leat_database_renew(self->pg, &self->computing, why, err));
     self->renewed_ns = now_ns(self);
     if (why[0] == 0) return LEAT_OK;
     lose(self, &self->computing, why);
@@ -498,7 +502,7 @@ static leat_code renew(worker *self, leat_error *err) {
 /* Of the unit that is fetched. */
 static leat_code renew_next(worker *self, leat_error *err) {
     char why[LEAT_CROWD_WORDS_BYTES];
-    LEAT_TRY(leat_store_renew(self->pg, &self->next, why, err));
+    LEAT_TRY(leat_database_renew(self->pg, &self->next, why, err));
     self->next_renewed_ns = now_ns(self);
     if (why[0] != 0) lose(self, &self->next, why);
     return LEAT_OK;
@@ -521,17 +525,17 @@ static void take_result(worker *self) {
 
 static leat_code give_up_unit(worker *self, leat_error *err) {
     const leat_error why = self->desk.why;
-    const leat_store_lease lease = self->computing;
+    const leat_database_lease lease = self->computing;
     self->computing.lease = 0;
     leat_desk_clear(&self->desk);
     self->weights_hash[0] = 0; /* perhaps they are the reason */
     say(self, "%s", why.message);
     LEAT_TRY(rest(self, err));
-    return leat_store_fail(self->pg, &lease, why.message, err);
+    return leat_database_fail(self->pg, &lease, why.message, err);
 }
 
 /* Whether this machine is not to be used now. */
-static bool pauses(const worker *self) { return self->lending.state != LEAT_LENDS; }
+static bool pauses(const worker *self) { return self->availability.state != LEAT_AVAILABLE; }
 
 /* Whether a unit is wanted now: nothing is computed, or samples of the next unit could be fetched
  * meanwhile; and the last question is a while ago. */
@@ -554,7 +558,7 @@ static leat_code hear(worker *self, leat_error *err) {
 }
 
 /* Whether a lease needs a sign of life. */
-static bool is_due(const worker *self, const leat_store_lease *lease, int64_t renewed_ns) {
+static bool is_due(const worker *self, const leat_database_lease *lease, int64_t renewed_ns) {
     return lease->lease != 0 &&
            now_ns(self) - renewed_ns >= self->facts.renew_ms * INT64_C(1000000);
 }
@@ -609,16 +613,16 @@ static bool grace_is_over(const worker *self, int64_t since_ns) {
 
 /* Leaves what is computed and sent to others: it would use the machine for too long. */
 static leat_code give_back(worker *self, leat_error *err) {
-    leat_store_lease *const leases[] = {&self->computing, &self->sending};
+    leat_database_lease *const leases[] = {&self->computing, &self->sending};
     for (int i = 0; i < 2; i++) {
-        const leat_store_lease lease = *leases[i];
+        const leat_database_lease lease = *leases[i];
         if (lease.lease == 0) continue;
         leases[i]->lease = 0;
         self->result->lost++;
         say(self, "step %lld, unit %lld: left to others", (long long)lease.step + 1,
             (long long)lease.unit);
         if (i == 0) leat_exchange_cancel(self->exchange, true);
-        LEAT_TRY(leat_store_release(self->pg, &lease, err));
+        LEAT_TRY(leat_database_release(self->pg, &lease, err));
     }
     return LEAT_OK;
 }
@@ -628,12 +632,13 @@ static leat_code give_back(worker *self, leat_error *err) {
 static leat_code look_at_machine(worker *self, leat_error *err) {
     const int64_t poll_ms = self->options->poll_ms;
     const int64_t every_ms = poll_ms < LEND_LOOK_MS ? poll_ms : LEND_LOOK_MS;
-    char line[LEAT_LEND_LINE_BYTES];
+    char line[LEAT_AVAILABILITY_LINE_BYTES];
     if (self->looked_ns != 0 && now_ns(self) - self->looked_ns < every_ms * INT64_C(1000000))
         return LEAT_OK;
     self->looked_ns = now_ns(self);
     const bool paused = pauses(self);
-    if (leat_lending_look(&self->lending, self->host, self->options, line)) say(self, "%s", line);
+    if (leat_availability_look(&self->availability, self->host, self->options, line))
+        say(self, "%s", line);
     if (!paused) self->paused_ns = self->looked_ns;
     if (pauses(self) && grace_is_over(self, self->paused_ns)) return give_back(self, err);
     if (paused && !pauses(self)) self->asked_ns = 0;
@@ -667,10 +672,10 @@ static leat_code serve(worker *self, leat_error *err) {
 
 /* Leases are worth more to others. */
 static void release_all(worker *self) {
-    leat_store_lease *const leases[] = {&self->computing, &self->sending, &self->next};
+    leat_database_lease *const leases[] = {&self->computing, &self->sending, &self->next};
     for (int i = 0; i < 3; i++) {
         if (self->pg == NULL || leat_pg_broken(self->pg)) return;
-        if (leases[i]->lease != 0) (void)!leat_store_release(self->pg, leases[i], NULL);
+        if (leases[i]->lease != 0) (void)!leat_database_release(self->pg, leases[i], NULL);
     }
 }
 
@@ -685,7 +690,7 @@ static void destroy(worker *self) {
     leat_exchange_destroy(self->exchange);
     leat_trainer_destroy(self->trainer);
     leat_feed_close(&self->feed);
-    leat_served_close(&self->served);
+    leat_served_samples_close(&self->served);
 }
 
 /* A failure after which the same machine can go on. */
@@ -703,7 +708,7 @@ static leat_code run_worker(worker *self, leat_error *err) {
         if (self->pg == NULL || leat_pg_broken(self->pg)) code = connect_again(self, &why);
         if (code == LEAT_OK && !registered) code = register_machine(self, &why);
         /* before it asks for a unit: what happens after the answer wakes it */
-        if (code == LEAT_OK) code = leat_store_listen(self->pg, self->run, &why);
+        if (code == LEAT_OK) code = leat_database_listen(self->pg, self->run, &why);
         if (code == LEAT_OK) {
             registered = true;
             self->asked_ns = 0;

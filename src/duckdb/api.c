@@ -1,5 +1,5 @@
 /*
- * Opens DuckDB at run time, from the first place that can be trusted and loaded (place.c).
+ * Opens DuckDB at run time, from the first place that can be trusted and loaded (find.c).
  */
 #include "duckdb/api.h"
 
@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/library.h"
-#include "duckdb/place.h"
+#include "duckdb/find.h"
 #include "leat/duckdb.h"
 
 #if LEAT_HAVE_DUCKDB

@@ -71,7 +71,7 @@ typedef struct leat_duckdb_api {
 
 /*
  * Opens the library: next to leat itself, in leat/ of the folder of installed libraries, then in
- * the system's library path (duckdb/place.h). LEAT_ERR_UNSUPPORTED names these places, or
+ * the system's library path (duckdb/find.h). LEAT_ERR_UNSUPPORTED names these places, or
  * why a library there is not used, and the remedy.
  */
 LEAT_MUST_CHECK leat_code leat_duckdb_api_open(leat_duckdb_api *api, leat_error *err);

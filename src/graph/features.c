@@ -8,7 +8,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/ln.h"
+#include "base/portable_math.h"
 
 enum { BYTES = LEAT_CAN_BYTES };
 

@@ -5,8 +5,8 @@
 #include "graph/workspace.h"
 
 #include "base/error.h"
-#include "base/ln.h"
 #include "base/mem.h"
+#include "base/portable_math.h"
 
 #define ALIGNMENT 64
 

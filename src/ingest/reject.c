@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "base/merge.h"
-#include "ingest/values.h"
+#include "ingest/value_text.h"
 
 #define BLOCK_MAX (INT64_C(8) << 20)
 #define WRITE_BYTES (INT64_C(16) << 10)

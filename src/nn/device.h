@@ -4,10 +4,10 @@
  * Ops (the headers of nn/ops, each of which says what it computes and in which order) are the
  * boundary. A model knows shapes, the order of its ops, and where its arrays lie; it neither reads
  * nor writes the activations in them, nor their gradients. So another device is another
- * implementation of these headers, with a leat_nn of its own, and the models stay as they are:
+ * implementation of these headers, with a leat_device of its own, and the models stay as they are:
  *
  *   memory  All that a unit needs comes from one block, which is counted before it is made
- *           (nn/unit/floats.h).
+ *           (nn/unit/float_layout.h).
  *   values  Batches get into the layout of the ops, and out of it what is kept, by ops
  *           (nn/ops/move.h).
  *   others  What crosses nn/model.h, such as parameters, the gradient of a unit and statistics, is
@@ -25,9 +25,9 @@
 struct leat_kernels;
 
 /* What an op gets: whose kernels compute it, and the threads that share its parts. */
-typedef struct leat_nn {
+typedef struct leat_device {
     const struct leat_kernels *kernels;
     leat_pool *pool; /* NULL: the calling thread alone */
-} leat_nn;
+} leat_device;
 
 #endif

@@ -74,16 +74,17 @@ typedef struct leat_model_step {
 } leat_model_step;
 
 /* All functions are needed. They may be called in any mode for floating point, which those that
- * compute set (nn/ops/float_mode.h; leat_engine_enter does). */
+ * compute set (nn/float_mode.h; leat_engine_enter does). */
 typedef struct leat_model_class {
     const char *name;     /* "dcgan" */
     const char *identity; /* "leat dcgan 1": another number for what computes other bits */
-    const char *batch;    /* kind of its micro-batches (batch.h) */
+    const char *batch;    /* kind of its micro-batches (micro_batch.h) */
     /* The names of what a step has computed: the sums of a unit, as means over the weight, then the
      * norms of mean gradients, whose labels say of what ("the gradient of D is not finite"). */
     const leat_value *values;
     int sums, norms;
-    /* The kernels that it computes with: names of suites (nn/ops/suites.h); NULL ends the list. */
+    /* The kernels that it computes with: names of suites (nn/kernel_suites.h); NULL ends the list.
+     */
     const char *const *suites;
 
     int (*passes)(const void *settings); /* 1 or 2 */

@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "command/internal.h"
 #include "facts.h"
-#include "frame/frame.h"
 
 typedef struct inner {
     int64_t bytes;

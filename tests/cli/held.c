@@ -60,7 +60,7 @@ bool leat_fault_point(leat_fault_kind kind) {
 }
 
 /* Linked in place of pthread_sigmask: once the command has noted its first signal, it lets the next
- * one end it (cli/frame/progress.c). */
+ * one end it (cli/command/progress.c). */
 int __real_pthread_sigmask(int how, const sigset_t *set, sigset_t *before);
 int __wrap_pthread_sigmask(int how, const sigset_t *set, sigset_t *before) {
     int failed = __real_pthread_sigmask(how, set, before);

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "frame/frame.h"
+#include "command/internal.h"
 
 static const char *kind_of(leat_setting_kind kind) {
     switch (kind) {

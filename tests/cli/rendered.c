@@ -11,8 +11,8 @@ static void put_page(leat_page *page, const void *user) {
     leat_page_begin(page->out, "pings & \"pongs\" {{body}}", "leat test");
     leat_textbuf_put(page->out, "</header>\n<div class=\"figures\">\n");
     leat_plot plot = {.page = page,
-                      .x = {LEAT_UNIT_COUNT, false, 0, 10, "step"},
-                      .y = {LEAT_UNIT_NUMBER, false, 0, 4, "loss"}};
+                      .x = {LEAT_DISPLAY_COUNT, false, 0, 10, "step"},
+                      .y = {LEAT_DISPLAY_NUMBER, false, 0, 4, "loss"}};
     leat_figure_begin(page, "Losses");
     leat_figure_item(page, "line l1", "loss", "2");
     leat_plot_begin(&plot, false);

@@ -5,12 +5,12 @@
  */
 #include "train/tenant.h"
 
-#include "frame/frame.h"
+#include "command/internal.h"
 #include "leat/nn.h"
-#include "train/tasks.h"
+#include "train/tasks/images/dcgan_task.h"
 #include "train/train.h"
 
-/* Instead of the list in src/train/tasks.c. */
+/* Instead of the list in src/train/tasks/tasks.c. */
 const leat_task *const leat_tasks[] = {&leat_dcgan_task,     &tenant_task,
                                        &tenant_higher_task,  &tenant_lower_task,
                                        &tenant_neither_task, NULL};

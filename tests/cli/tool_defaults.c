@@ -41,7 +41,7 @@ static void batches(void) {
     leat_image_loader_options images = leat_image_loader_options_default();
     bool plain = can.batches.curriculum == LEAT_CURRICULUM_NONE;
     table("batches", leat_loader_options_table(), &probes);
-    table("batches", leat_sample_options_table(), &probes.sample);
+    table("batches", leat_sampler_options_table(), &probes.sample);
     table("batches", leat_graph_loader_options_table(), &can);
     table("batches", leat_graph_batch_options_table(), &can.batches);
     table("batches", leat_image_loader_options_table(), &images);

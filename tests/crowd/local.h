@@ -6,7 +6,7 @@
 #include <stdatomic.h>
 
 #include "cluster.h"
-#include "crowd/lend.h"
+#include "crowd/availability.h"
 
 enum { LOCAL_WORKERS_MAX = 4, LOCAL_IMAGES = 20, LOCAL_STEPS = 6 };
 

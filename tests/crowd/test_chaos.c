@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "crowd/store.h"
+#include "crowd/database.h"
 #include "local.h"
 #include "train/train_support.h"
 

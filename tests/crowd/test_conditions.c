@@ -58,9 +58,9 @@ static const struct {
     {"update leat.lease set state = 'released'", NOTHING, "the lease ended (released)",
      "the lease ended (released)", "the lease ended (released)"},
     {"update leat.lease set state = 'released', reason = 'the machine began anew'", NOTHING,
-     LEAT_STORE_CLONED, LEAT_STORE_CLONED, LEAT_STORE_CLONED},
+     LEAT_DATABASE_CLONED, LEAT_DATABASE_CLONED, LEAT_DATABASE_CLONED},
     {"update leat.lease set state = 'released', reason = 'the machine does not know of it'",
-     NOTHING, LEAT_STORE_CLONED, LEAT_STORE_CLONED, LEAT_STORE_CLONED},
+     NOTHING, LEAT_DATABASE_CLONED, LEAT_DATABASE_CLONED, LEAT_DATABASE_CLONED},
     /* a repetition: the same lease, epoch, unit and hash */
     {"update leat.lease set state = 'used'; update leat.unit set state = 'done', lease = "
      "(select lease from leat.lease), hash = '%s' where unit = 0",
@@ -107,7 +107,7 @@ static void each_condition_alone(void **state) {
     for (size_t i = 0; i < sizeof conditions / sizeof *conditions; i++) {
         char sql[500], hash[65];
         reset(of);
-        leat_store_lease lease = get(of, of->ann, M1, 0, false);
+        leat_database_lease lease = get(of, of->ann, M1, 0, false);
         put_all(of, of->ann, &lease);
         snprintf(sql, sizeof sql, conditions[i].sql, of->hash);
         tell(of->owner, sql);
@@ -150,9 +150,9 @@ static void parts_of_exactly_their_size(void **state) {
     char why[LEAT_CROWD_WORDS_BYTES];
     leat_error err = {0};
     join(of->ann, M1);
-    const leat_store_lease lease = get(of, of->ann, M1, 0, false);
+    const leat_database_lease lease = get(of, of->ann, M1, 0, false);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        must(leat_store_put(of->ann, &lease, cases[i].part, bytes, cases[i].bytes, why, &err),
+        must(leat_database_put(of->ann, &lease, cases[i].part, bytes, cases[i].bytes, why, &err),
              &err);
         assert_string_equal(why, cases[i].why);
     }
@@ -219,8 +219,8 @@ static void each_condition_of_a_commit_alone(void **state) {
     deliver_step(of);
     confirm_all(of, 0);
     for (size_t i = 0; i < sizeof commits / sizeof *commits; i++) {
-        leat_store_step step = a_step(0);
-        leat_store_hold hold = of->hold;
+        leat_database_step step = a_step(0);
+        leat_database_hold hold = of->hold;
         leat_error err = {0};
         tell(of->owner, commits[i].sql);
         hold.run += commits[i].run;
@@ -231,7 +231,7 @@ static void each_condition_of_a_commit_alone(void **state) {
         step.state_slot += commits[i].state_slot;
         step.units += commits[i].units;
         step.next_units += commits[i].next_units;
-        if (leat_store_commit(of->owner, &hold, &step, &err) != commits[i].code ||
+        if (leat_database_commit(of->owner, &hold, &step, &err) != commits[i].code ||
             strcmp(err.message, commits[i].says) != 0)
             fail_msg("case %zu: \"%s\", not \"%s\"", i, err.message, commits[i].says);
         tell(of->owner, commits[i].undo);
@@ -251,8 +251,8 @@ typedef struct waiter {
     world *of;
     leat_pg *pg;
     call call;
-    leat_store_lease lease; /* of ann */
-    leat_store_hold hold;
+    leat_database_lease lease; /* of ann */
+    leat_database_hold hold;
     leat_code code;
     leat_error err;
     char why[LEAT_CROWD_WORDS_BYTES];
@@ -261,25 +261,27 @@ typedef struct waiter {
 static void *waiter_main(void *argument) {
     waiter *self = argument;
     world *of = self->of;
-    const leat_store_step step = a_step(0);
+    const leat_database_step step = a_step(0);
     leat_error *err = &self->err;
     switch (self->call) {
-    case RENEW: self->code = leat_store_renew(self->pg, &self->lease, self->why, err); break;
+    case RENEW: self->code = leat_database_renew(self->pg, &self->lease, self->why, err); break;
     case PUT:
-        self->code = leat_store_put(self->pg, &self->lease, 0, of->payload, PART, self->why, err);
+        self->code =
+            leat_database_put(self->pg, &self->lease, 0, of->payload, PART, self->why, err);
         break;
     case SUBMIT:
-        self->code = leat_store_submit(self->pg, &self->lease, of->hash, self->why, err);
+        self->code = leat_database_submit(self->pg, &self->lease, of->hash, self->why, err);
         break;
-    case TAKE: self->code = leat_store_take(self->pg, "there", &self->hold, err); break;
-    case RENEW_HOLD: self->code = leat_store_renew_hold(self->pg, &self->hold, err); break;
-    case COMMIT: self->code = leat_store_commit(self->pg, &self->hold, &step, err); break;
+    case TAKE: self->code = leat_database_take(self->pg, "there", &self->hold, err); break;
+    case RENEW_HOLD: self->code = leat_database_renew_hold(self->pg, &self->hold, err); break;
+    case COMMIT: self->code = leat_database_commit(self->pg, &self->hold, &step, err); break;
     }
     return NULL;
 }
 
 /* Begins a call, which comes to a lock that another session has. */
-static void waits(waiter *self, world *of, leat_pg *pg, call what, const leat_store_lease *lease) {
+static void waits(waiter *self, world *of, leat_pg *pg, call what,
+                  const leat_database_lease *lease) {
     *self = (waiter){.of = of, .pg = pg, .call = what, .hold = of->hold};
     if (lease != NULL) self->lease = *lease;
     assert_int_equal(pthread_create(&self->thread, NULL, waiter_main, self), 0);
@@ -326,7 +328,7 @@ static void leases_that_run_out(void **state) {
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         waiter ann;
         reset(of);
-        const leat_store_lease lease = get(of, of->ann, M1, 0, false);
+        const leat_database_lease lease = get(of, of->ann, M1, 0, false);
         put_all(of, of->ann, &lease);
         tell(locker, "begin");
         tell(locker, cases[i].lock);
@@ -350,11 +352,11 @@ static void units_that_are_taken_over(void **state) {
         waiter ann;
         reset(of);
         tell(of->owner, "update leat.unit set state = 'confirmed' where unit > 0");
-        const leat_store_lease lease = get(of, of->ann, M1, 0, false);
+        const leat_database_lease lease = get(of, of->ann, M1, 0, false);
         put_all(of, of->ann, &lease);
         pass(of, 301);
         tell(of->bob, "begin");
-        const leat_store_lease taken_over = claim_with(of, of->bob, M2, 0);
+        const leat_database_lease taken_over = claim_with(of, of->bob, M2, 0);
         assert_int_equal(taken_over.unit, 0);
         waits(&ann, of, of->ann, calls[i], &lease);
         tell(of->bob, "commit");
@@ -368,12 +370,12 @@ static void units_that_are_taken_over(void **state) {
  */
 static void leases_that_are_renewed(void **state) {
     world *of = *state;
-    leat_store_lease got;
+    leat_database_lease got;
     leat_error err = {0};
     join(of->ann, M1);
     join(of->bob, M2);
     tell(of->owner, "update leat.unit set state = 'confirmed' where unit > 0");
-    const leat_store_lease lease = get(of, of->ann, M1, 0, false);
+    const leat_database_lease lease = get(of, of->ann, M1, 0, false);
     put_all(of, of->ann, &lease);
     pass(of, 200);
     tell(of->ann, "begin");
@@ -382,7 +384,7 @@ static void leases_that_are_renewed(void **state) {
     /* Nobody waits for ann. She has been silent, before she is done and afterwards, so bob gets
      * copies; but he does not take the unit from her. */
     for (int done = 0; done < 2; done++) {
-        must(leat_store_claim(of->bob, of->hold.run, M2, 0, &got, &err), &err);
+        must(leat_database_claim(of->bob, of->hold.run, M2, 0, &got, &err), &err);
         assert_true(got.lease != 0 && got.copy);
         if (done == 0) tell(of->ann, "commit");
     }
@@ -406,8 +408,8 @@ static void holds_that_run_out(void **state) {
     pass(of, 10);
     leat_error err = {0};
     tell(locker, "begin");
-    must(leat_store_renew_hold(locker, &of->hold, &err), &err);
-    const leat_store_hold mine = of->hold;
+    must(leat_database_renew_hold(locker, &of->hold, &err), &err);
+    const leat_database_hold mine = of->hold;
     of->hold.fence = of->hold.epoch = 0; /* another one's */
     waits(&there, of, second, TAKE, NULL);
     pass(of, 10);
@@ -433,13 +435,13 @@ static void commits_that_wait(void **state) {
     leat_pg *locker = another(of, "owner"), *second = another(of, "owner");
     waiter here;
     leat_error err = {0};
-    leat_store_hold there = {.run = of->hold.run};
+    leat_database_hold there = {.run = of->hold.run};
     join(of->ann, M1);
     deliver_step(of);
     confirm_all(of, 0);
     pass(of, 16);
     tell(locker, "begin");
-    must(leat_store_take(locker, "there", &there, &err), &err);
+    must(leat_database_take(locker, "there", &there, &err), &err);
     waits(&here, of, second, COMMIT, NULL);
     tell(locker, "commit");
     pthread_join(here.thread, NULL);

@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "crowd/store.h"
+#include "crowd/database.h"
 #include "local.h"
 #include "train/train_support.h"
 
@@ -25,7 +25,7 @@ static void many_are_one(void **state) {
         if (i > 0) local_setup(NULL);
         /* workers wait for a run that is not there yet: they are told so, and end */
         leat_pg *pg = cluster_connect("owner", local_database());
-        assert_int_equal(leat_store_install(pg, &err), LEAT_OK);
+        assert_int_equal(leat_database_install(pg, &err), LEAT_OK);
         leat_pg_close(pg);
         for (int k = 0; k < counts[i]; k++) helper_start(&workers[k], k);
         for (int k = 0; k < counts[i]; k++) {

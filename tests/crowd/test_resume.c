@@ -13,7 +13,7 @@
 #include <cmocka.h>
 
 #include "base/file.h"
-#include "crowd/store.h"
+#include "crowd/database.h"
 #include "local.h"
 #include "train/train_support.h"
 

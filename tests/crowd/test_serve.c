@@ -33,26 +33,27 @@ static const uint8_t *samples(int64_t first, int64_t count) {
 static int64_t serve(world *of) {
     leat_error err = {0};
     int64_t count = -1;
-    must(leat_store_serve_data(of->owner, &of->hold, SAMPLE, &count, &err), &err);
+    must(leat_database_serve_data(of->owner, &of->hold, SAMPLE, &count, &err), &err);
     return count;
 }
 
 static leat_code put_samples(world *of, int64_t first, int64_t bytes) {
     leat_error err = {0};
-    return leat_store_put_data(of->owner, &of->hold, first, samples(first, MOST + 1), bytes, &err);
+    return leat_database_put_data(of->owner, &of->hold, first, samples(first, MOST + 1), bytes,
+                                  &err);
 }
 
 static void stored_in_order(void **state) {
     world *of = *state;
-    leat_store_position at;
+    leat_database_position at;
     leat_error err = {0};
     int64_t count = 0;
     assert_int_equal(put_samples(of, 0, SAMPLE), LEAT_ERR_OPTION); /* not served */
     assert_int_equal(serve(of), 0);
-    assert_int_equal(leat_store_serve_data(of->owner, &of->hold, SAMPLE + 1, &count, &err),
+    assert_int_equal(leat_database_serve_data(of->owner, &of->hold, SAMPLE + 1, &count, &err),
                      LEAT_ERR_OPTION);
     assert_non_null(strstr(err.message, "have 300 bytes each"));
-    must(leat_store_look(of->owner, of->hold.run, &at, &err), &err);
+    must(leat_database_look(of->owner, of->hold.run, &at, &err), &err);
     assert_int_equal(at.sample_bytes, SAMPLE);
     const struct {
         int64_t first, bytes;
@@ -78,7 +79,7 @@ static void stored_in_order(void **state) {
     /* another coordinator has taken over */
     of->hold.fence--;
     assert_int_equal(put_samples(of, MOST + 1, SAMPLE), LEAT_ERR_BUSY);
-    assert_int_equal(leat_store_serve_data(of->owner, &of->hold, SAMPLE, &count, &err),
+    assert_int_equal(leat_database_serve_data(of->owner, &of->hold, SAMPLE, &count, &err),
                      LEAT_ERR_BUSY);
     tell(of->owner, "select leat.drop_run(1)");
     assert_string_equal(ask(of->owner, "select to_regclass('leat.data_1') is null"), "t");
@@ -87,8 +88,8 @@ static void stored_in_order(void **state) {
 /* Samples that ann asks for: their bytes, or the failure. */
 static leat_code fetch(world *of, const int64_t *numbers, int64_t count, leat_error *err) {
     uint8_t bytes[SAMPLE * MOST];
-    leat_code code = leat_store_samples(of->ann, of->hold.run, numbers, count, bytes,
-                                        (count < MOST ? count : MOST) * SAMPLE, err);
+    leat_code code = leat_database_samples(of->ann, of->hold.run, numbers, count, bytes,
+                                           (count < MOST ? count : MOST) * SAMPLE, err);
     for (int64_t i = 0; code == LEAT_OK && i < count; i++)
         assert_memory_equal(bytes + i * SAMPLE, samples(numbers[i], 1), SAMPLE);
     return code;
@@ -121,7 +122,7 @@ static void fetched_as_asked(void **state) {
     assert_int_equal(fetch(of, some, 0, &err), LEAT_ERR_OPTION);
     assert_int_equal(fetch(of, some, 4, &err), LEAT_ERR_OPTION);
     assert_non_null(strstr(err.message, "4 samples are asked for; 1 to 3 can be"));
-    assert_int_equal(leat_store_samples(of->ann, of->hold.run, some, 1, &byte, 1, &err),
+    assert_int_equal(leat_database_samples(of->ann, of->hold.run, some, 1, &byte, 1, &err),
                      LEAT_ERR_CORRUPT);
     assert_non_null(strstr(err.message, "300 bytes instead of 1"));
     refused(of->ann, "select leat.samples(1, '{1,null}')", "not among");
@@ -141,32 +142,32 @@ static leat_code put_list(world *of, const uint8_t *bytes, int64_t size) {
     leat_error err = {0};
     leat_code code = LEAT_OK;
     for (int64_t first = 0; code == LEAT_OK && first < size; first += PART)
-        code = leat_store_put_list(of->owner, &of->hold, first / PART, bytes + first,
-                                   size - first < PART ? size - first : PART, &err);
-    return code == LEAT_OK ? leat_store_keep_list(of->owner, &of->hold, size, &err) : code;
+        code = leat_database_put_list(of->owner, &of->hold, first / PART, bytes + first,
+                                      size - first < PART ? size - first : PART, &err);
+    return code == LEAT_OK ? leat_database_keep_list(of->owner, &of->hold, size, &err) : code;
 }
 
 /* The list of the samples, in parts; another one takes its place. */
 static void listed(void **state) {
     world *of = *state;
     uint8_t list[3 * PART], got[sizeof list];
-    leat_store_position at;
-    leat_store_run run = {.id = of->hold.run, .part_bytes = PART, .list_bytes = sizeof list};
+    leat_database_position at;
+    leat_database_run run = {.id = of->hold.run, .part_bytes = PART, .list_bytes = sizeof list};
     leat_error err = {0};
     for (size_t i = 0; i < sizeof list; i++) list[i] = (uint8_t)(i * 7 >> 3);
-    assert_int_equal(leat_store_list(of->ann, &run, got, &err), LEAT_ERR_NOT_FOUND);
+    assert_int_equal(leat_database_list(of->ann, &run, got, &err), LEAT_ERR_NOT_FOUND);
     for (int64_t parts = 3; parts >= 2; parts--) {
         run.list_bytes = parts * PART - (parts == 3);
         assert_int_equal(put_list(of, list + 3 - parts, run.list_bytes), LEAT_OK);
-        must(leat_store_look(of->owner, of->hold.run, &at, &err), &err);
+        must(leat_database_look(of->owner, of->hold.run, &at, &err), &err);
         assert_int_equal(at.list_bytes, run.list_bytes);
-        must(leat_store_list(of->ann, &run, got, &err), &err);
+        must(leat_database_list(of->ann, &run, got, &err), &err);
         assert_memory_equal(got, list + 3 - parts, run.list_bytes);
     }
     run.list_bytes--;
-    assert_int_equal(leat_store_list(of->ann, &run, got, &err), LEAT_ERR_CORRUPT);
+    assert_int_equal(leat_database_list(of->ann, &run, got, &err), LEAT_ERR_CORRUPT);
     run.list_bytes += 2;
-    assert_int_equal(leat_store_list(of->ann, &run, got, &err), LEAT_ERR_NOT_FOUND);
+    assert_int_equal(leat_database_list(of->ann, &run, got, &err), LEAT_ERR_NOT_FOUND);
     /* not complete: not there */
     tell(of->owner, "select leat.put_list(1, fence, epoch, 0, 'abc') from leat.run");
     refused(of->owner, "select leat.keep_list(1, fence, epoch, 4) from leat.run", "3 bytes");
@@ -188,21 +189,21 @@ static void samples_larger_than_parts(void **state) {
     const int64_t numbers[] = {0, 0};
     leat_error err = {0};
     int64_t count = 0;
-    must(leat_store_serve_data(of->owner, &of->hold, sizeof large, &count, &err), &err);
-    assert_int_equal(leat_store_samples_most(PART, sizeof large), 1);
-    must(leat_store_put_data(of->owner, &of->hold, 0, large, sizeof large, &err), &err);
-    must(leat_store_samples(of->bob, of->hold.run, numbers, 1, bytes, sizeof bytes, &err), &err);
+    must(leat_database_serve_data(of->owner, &of->hold, sizeof large, &count, &err), &err);
+    assert_int_equal(leat_database_samples_most(PART, sizeof large), 1);
+    must(leat_database_put_data(of->owner, &of->hold, 0, large, sizeof large, &err), &err);
+    must(leat_database_samples(of->bob, of->hold.run, numbers, 1, bytes, sizeof bytes, &err), &err);
     assert_memory_equal(bytes, large, sizeof large);
     assert_int_equal(
-        leat_store_samples(of->bob, of->hold.run, numbers, 2, bytes, sizeof bytes, &err),
+        leat_database_samples(of->bob, of->hold.run, numbers, 2, bytes, sizeof bytes, &err),
         LEAT_ERR_OPTION);
 }
 
 static void units_ahead(void **state) {
     world *of = *state;
-    leat_store_lease lease, ahead;
+    leat_database_lease lease, ahead;
     leat_error err = {0};
-    assert_int_equal(leat_store_claim_ahead(of->ann, of->hold.run, M1, 0, &lease, &err),
+    assert_int_equal(leat_database_claim_ahead(of->ann, of->hold.run, M1, 0, &lease, &err),
                      LEAT_ERR_NOT_FOUND); /* not registered */
     join(of->ann, M1);
     lease = get(of, of->ann, M1, 0, false);

@@ -6,7 +6,7 @@
 #define LEAT_TESTS_CROWD_WORLD_H
 
 #include "cluster.h"
-#include "crowd/store.h"
+#include "crowd/database.h"
 
 #define HASH64 "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
 #define M1 "11111111111111111111111111111111"
@@ -17,7 +17,7 @@ enum { LEASE_MS = 300000, SILENT_MS = 30000, HOLD_MS = 15000 };
 
 typedef struct world {
     leat_pg *owner, *ann, *bob; /* ann and bob have no rights of their own */
-    leat_store_hold hold;
+    leat_database_hold hold;
     uint8_t payload[PAYLOAD], weights[WEIGHTS];
     char hash[65];
 } world;
@@ -29,29 +29,29 @@ int world_teardown(void **state);
 void must(leat_code code, const leat_error *err);
 /* Moves the clock of the server by seconds. */
 void pass(world *of, double seconds);
-leat_store_run a_run(const char *name);
+leat_database_run a_run(const char *name);
 
 /* As a worker. */
 void join(leat_pg *who, const char *machine);
 /* A claim of a machine that keeps one lease (0: none); of one that keeps its newest. */
-leat_store_lease claim_with(world *of, leat_pg *who, const char *machine, int64_t kept);
-leat_store_lease claim_ahead(world *of, leat_pg *who, const char *machine, int64_t kept);
-leat_store_lease claim(world *of, leat_pg *who, const char *machine);
+leat_database_lease claim_with(world *of, leat_pg *who, const char *machine, int64_t kept);
+leat_database_lease claim_ahead(world *of, leat_pg *who, const char *machine, int64_t kept);
+leat_database_lease claim(world *of, leat_pg *who, const char *machine);
 /* A claim that must give this unit. */
-leat_store_lease get(world *of, leat_pg *who, const char *machine, int64_t unit, bool copy);
+leat_database_lease get(world *of, leat_pg *who, const char *machine, int64_t unit, bool copy);
 /* Why it was refused; "": it was not. Valid until the next call. */
-const char *renew(leat_pg *who, const leat_store_lease *lease);
-const char *put(world *of, leat_pg *who, const leat_store_lease *lease, int64_t part);
-const char *submit(leat_pg *who, const leat_store_lease *lease, const char *hash);
-void put_all(world *of, leat_pg *who, const leat_store_lease *lease);
-void deliver(world *of, leat_pg *who, const leat_store_lease *lease);
+const char *renew(leat_pg *who, const leat_database_lease *lease);
+const char *put(world *of, leat_pg *who, const leat_database_lease *lease, int64_t part);
+const char *submit(leat_pg *who, const leat_database_lease *lease, const char *hash);
+void put_all(world *of, leat_pg *who, const leat_database_lease *lease);
+void deliver(world *of, leat_pg *who, const leat_database_lease *lease);
 
 /* As the coordinator; deliver_step is of one machine, that of ann. */
 void deliver_step(world *of);
 void confirm_all(world *of, int64_t step);
-leat_store_step a_step(int64_t step);
-leat_code open_step(leat_pg *pg, const leat_store_hold *hold, int64_t step, int slot, int64_t units,
-                    leat_error *err);
-leat_code commit(world *of, const leat_store_step *step);
+leat_database_step a_step(int64_t step);
+leat_code open_step(leat_pg *pg, const leat_database_hold *hold, int64_t step, int slot,
+                    int64_t units, leat_error *err);
+leat_code commit(world *of, const leat_database_step *step);
 
 #endif

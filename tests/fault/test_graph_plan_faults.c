@@ -11,8 +11,8 @@
 #include <cmocka.h>
 
 #include "base/error.h"
+#include "batch/graphs/plan.h"
 #include "points.h"
-#include "sample/graphs/plan.h"
 
 enum { COUNT = 500 };
 

@@ -23,8 +23,8 @@
 #include "leat/train.h"
 #include "memory_folder.h"
 #include "quick_kernels.h"
-#include "train/open.h"
-#include "train/rewind.h"
+#include "train/run/rewind.h"
+#include "train/run/run_reader.h"
 #include "trees.h"
 
 enum { IMAGES = 5, STEPS = 3, TO = 1, POINTS_MAX = 3000 };

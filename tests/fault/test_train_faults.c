@@ -19,10 +19,10 @@
 #include "memory_folder.h"
 #include "quick_kernels.h"
 #include "sweep.h"
-#include "train/folder.h"
-#include "train/sampling.h"
-#include "train/tasks.h"
-#include "train/trainer.h"
+#include "train/run/folder.h"
+#include "train/step/trainer.h"
+#include "train/tasks/images/dcgan_task.h"
+#include "train/tasks/images/measure.h"
 #include "trees.h"
 
 enum { IMAGES = 5, STEPS = 2 };
@@ -147,7 +147,7 @@ static leat_code read_image(const void *context, int64_t index, uint8_t *image, 
 static leat_code measure(const void *of, leat_error *err) {
     const leat_samples samples = {IMAGES, "faults", LEAT_IMAGE_VALUES, read_image, NULL};
     const leat_train_options options = options_of();
-    leat_sampling sampling = {0};
+    leat_image_measure sampling = {0};
     leat_run_folder folder;
     (void)of;
     LEAT_TRY(leat_run_folder_look(&folder, out, err));
@@ -155,9 +155,9 @@ static leat_code measure(const void *of, leat_error *err) {
     const leat_feed feed = {.samples = &samples};
     const leat_measuring by = {
         .folder = &folder, .model = &model, .feed = &feed, .options = &options};
-    leat_code code = leat_sampling_create(&sampling, &by, err);
+    leat_code code = leat_image_measure_create(&sampling, &by, err);
     if (code == LEAT_OK) assert_true(sampling.halves >= 0);
-    leat_sampling_free(&sampling);
+    leat_image_measure_free(&sampling);
     return code;
 }
 

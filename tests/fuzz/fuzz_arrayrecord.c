@@ -41,7 +41,7 @@ static void repair_chunk(image *file, int64_t begin) {
         header[i] = file->data[leat_ar_byte_at(begin, i)];
     }
     leat_ar_chunk chunk = {.begin = begin};
-    leat_ar_store64(header, leat_hh64_of(header + 8, 32));
+    leat_ar_store64(header, leat_highwayhash_of(header + 8, 32));
     if (!leat_ar_chunk_header_parse(header, &chunk) ||
         chunk.data_bytes > file->size_bytes - begin) {
         return;
@@ -49,16 +49,16 @@ static void repair_chunk(image *file, int64_t begin) {
     chunk.data_end = leat_ar_advance(begin, LEAT_AR_CHUNK_HEADER_BYTES + chunk.data_bytes);
     chunk.end = leat_ar_chunk_end(begin, chunk.data_bytes, chunk.record_count);
     if (chunk.end > file->size_bytes) return;
-    leat_hh64 hash;
-    leat_hh64_init(&hash);
+    leat_highwayhash hash;
+    leat_highwayhash_init(&hash);
     for (int64_t i = 0; i < chunk.data_bytes;) {
         int64_t offset = 0;
         int64_t run =
             leat_ar_fragment(begin, LEAT_AR_CHUNK_HEADER_BYTES + i, chunk.data_bytes - i, &offset);
-        leat_hh64_update(&hash, file->data + offset, run);
+        leat_highwayhash_update(&hash, file->data + offset, run);
         i += run;
     }
-    chunk.data_hash = leat_hh64_final(&hash);
+    chunk.data_hash = leat_highwayhash_final(&hash);
     leat_ar_chunk_header(header, &chunk);
     for (int64_t i = 0; i < LEAT_AR_CHUNK_HEADER_BYTES; i++) {
         file->data[leat_ar_byte_at(begin, i)] = header[i];

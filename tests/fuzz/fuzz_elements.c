@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/json.h"
-#include "ingest/elements.h"
+#include "ingest/json_elements.h"
 
 static void compare(const json_t *array, const leat_line *line) {
     json_t *value = NULL;
@@ -20,7 +20,7 @@ static void compare(const json_t *array, const leat_line *line) {
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     const leat_lines_options options = {0};
-    leat_elements elements = {0};
+    leat_json_elements elements = {0};
     leat_lines *lines = NULL;
     leat_error err = {0};
     leat_line line;
@@ -28,10 +28,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     const bool nul = size > 0 && memchr(data, 0, size) != NULL;
     json_t *tree = nul ? NULL : json_loadb((const char *)data, size, JSON_REJECT_DUPLICATES, NULL);
     leat_code code = leat_lines_open_bytes(&lines, data, (int64_t)size, "text", &options, &err);
-    if (code == LEAT_OK) code = leat_elements_detect(lines, "event_time", &document, &err);
+    if (code == LEAT_OK) code = leat_json_elements_detect(lines, "event_time", &document, &err);
     LEAT_ASSERT(code == LEAT_OK && (document || !json_is_array(tree)));
     while (document && code == LEAT_OK && found) {
-        code = leat_elements_next(&elements, lines, &line, &found, &err);
+        code = leat_json_elements_next(&elements, lines, &line, &found, &err);
         if (code == LEAT_OK && found && json_is_array(tree)) compare(tree, &line);
     }
     LEAT_ASSERT(code == LEAT_OK || code == LEAT_ERR_CORRUPT);

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "train/payload.h"
+#include "train/step/payload.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

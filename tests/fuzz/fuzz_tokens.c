@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "leat/sample.h"
+#include "leat/batch.h"
 
 enum { LENGTH_MAX = 4096 };
 

@@ -7,7 +7,7 @@
 
 #include "source_support.h"
 
-#include "ingest/can/read/known.h"
+#include "ingest/can/read/known_logs.h"
 
 /* Options, as letters: w identifiers as written, l lenient payloads, r CAN-FD refused. */
 static leat_can_line_options options_of(const char *letters) {

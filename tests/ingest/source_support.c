@@ -5,7 +5,7 @@
 #include <sys/stat.h>
 #include <zlib.h>
 
-#include "ingest/values.h"
+#include "ingest/value_text.h"
 
 void source_run_init(source_run *run) {
     *run = (source_run){0};

@@ -47,7 +47,7 @@ static const int threads[] = {1, 2, 3, 8};
 #endif
 enum { COUNTS = sizeof threads / sizeof *threads };
 
-bool nn_variant(int index, bool every_count, leat_nn *out) {
+bool nn_variant(int index, bool every_count, leat_device *out) {
     if (!every_count) index *= COUNTS;
     static leat_pool *pool;
     static bool told;
@@ -66,7 +66,7 @@ bool nn_variant(int index, bool every_count, leat_nn *out) {
             continue;
         }
         if (index > 0) assert_ok(leat_pool_create(&pool, threads[index], err));
-        *out = (leat_nn){kernels, pool};
+        *out = (leat_device){kernels, pool};
         return true;
     }
     return false;

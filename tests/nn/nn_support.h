@@ -15,9 +15,9 @@ float *nn_zeros(int64_t count);
 void nn_free_all(void);
 
 /* The kernels that run here, one after the other, each with 1, 2, 3 and 8 threads if every_count (a
- * sanitizer's build: 1 and 3), else with one: for (int i = 0; nn_variant(i, true, &nn); i++).
+ * sanitizer's build: 1 and 3), else with one: for (int i = 0; nn_variant(i, true, &device); i++).
  * Variants that this processor does not run are told once. */
-bool nn_variant(int index, bool every_count, leat_nn *out);
+bool nn_variant(int index, bool every_count, leat_device *out);
 
 /* [image][channel][y][x] <-> [y][x][channel][lane]; pixels = height * width. Unused lanes get NaN,
  * which must show nowhere. */

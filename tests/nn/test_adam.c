@@ -13,8 +13,8 @@ static void check_golden(const char *name, leat_adam options) {
     int64_t n, all;
     const float *start = nn_golden_floats(golden, "in.p", &n);
     const float *g = nn_golden_floats(golden, "in.g", &all);
-    leat_nn nn;
-    for (int i = 0; nn_variant(i, false, &nn); i++) {
+    leat_device device;
+    for (int i = 0; nn_variant(i, false, &device); i++) {
         float *w = nn_zeros(all), *first = nn_zeros(all), *second = nn_zeros(all);
         for (int64_t row = 0; row < all; row += n) { /* a row is the state after a step */
             const int64_t last = row > 0 ? row - n : 0;
@@ -22,7 +22,7 @@ static void check_golden(const char *name, leat_adam options) {
             memcpy(first + row, first + last, sizeof *w * (size_t)n);
             memcpy(second + row, second + last, sizeof *w * (size_t)n);
             const leat_adam_weights of = {n, g + row, 1, w + row, first + row, second + row};
-            assert_ok(leat_adam_apply(&nn, &options, row / n + 1, &of, err));
+            assert_ok(leat_adam_apply(&device, &options, row / n + 1, &of, err));
         }
         nn_assert_golden(w, golden, "out.p.f64", 2e-6);
         nn_assert_golden(first, golden, "out.m.f64", 2e-6);
@@ -55,12 +55,12 @@ static void test_bits(void **state) {
                            m[i] / (sqrtf(v[i]) / (float)sqrt(1 - 0.99) + 1e-8f),
                            start[i] * (float)(1 - 1e-3 * 0.1));
         }
-        leat_nn nn;
-        for (int i = 0; nn_variant(i, true, &nn); i++) {
+        leat_device device;
+        for (int i = 0; nn_variant(i, true, &device); i++) {
             float *w = nn_zeros(n), *first = nn_zeros(n), *second = nn_zeros(n);
             memcpy(w, start, sizeof *w * (size_t)n);
             const leat_adam_weights of = {n, g, 0.5, w, first, second};
-            assert_ok(leat_adam_apply(&nn, &options, 1, &of, err));
+            assert_ok(leat_adam_apply(&device, &options, 1, &of, err));
             nn_assert_same(w, want, n);
             nn_assert_same(first, m, n);
             nn_assert_same(second, v, n);
@@ -71,11 +71,11 @@ static void test_bits(void **state) {
 
 static void test_refused(void **state) {
     (void)state;
-    const leat_nn nn = {.kernels = &leat_kernels_scalar};
+    const leat_device device = {.kernels = &leat_kernels_scalar};
     const leat_adam good = {1e-3, 0.9, 0.99, 1e-8, 0}, bad = {1e-3, 1, 0.99, 1e-8, 0};
     const leat_adam_weights none = {.gradient_factor = 1};
-    assert_fails(leat_adam_apply(&nn, &good, 0, &none, err), LEAT_ERR_OPTION, "step 0");
-    assert_fails(leat_adam_apply(&nn, &bad, 1, &none, err), LEAT_ERR_OPTION, "betas 1");
+    assert_fails(leat_adam_apply(&device, &good, 0, &none, err), LEAT_ERR_OPTION, "step 0");
+    assert_fails(leat_adam_apply(&device, &bad, 1, &none, err), LEAT_ERR_OPTION, "betas 1");
 }
 
 int main(void) {

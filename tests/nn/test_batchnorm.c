@@ -24,7 +24,7 @@ static leat_batchnorm sizes(int64_t pixels, int64_t channels, int64_t images, fl
                             .training = training};
 }
 
-static results run(const leat_nn *nn, leat_batchnorm bn, const float *w, const float *shift,
+static results run(const leat_device *device, leat_batchnorm bn, const float *w, const float *shift,
                    const float *x, const float *up, const float *mean, const float *variance) {
     const int N = (int)bn.images, C = (int)bn.channels, P = (int)bn.pixels;
     const int64_t count = leat_lanes(N) * C * P;
@@ -39,9 +39,9 @@ static results run(const leat_nn *nn, leat_batchnorm bn, const float *w, const f
         memcpy(out.mean, mean, sizeof *mean * (size_t)C);
         memcpy(out.variance, variance, sizeof *mean * (size_t)C);
     }
-    assert_ok(leat_batchnorm_forward(nn, &bn, in, y, err));
+    assert_ok(leat_batchnorm_forward(device, &bn, in, y, err));
     out.y = nn_from_lanes(y, N, C, P);
-    assert_ok(leat_batchnorm_backward(nn, &bn, in, g, g, out.w, out.shift, err));
+    assert_ok(leat_batchnorm_backward(device, &bn, in, g, g, out.w, out.shift, err));
     out.down = nn_from_lanes(g, N, C, P);
     return out;
 }
@@ -66,9 +66,9 @@ static void test_bits(void **state) {
         float_norm(N, C, P, bn.eps, bn.slope, w, shift, x, want.mean, want.variance, off, want.y);
         float_norm_back(N, C, P, bn.eps, bn.slope, w, shift, off, want.variance, up, g, want.down,
                         want.w, want.shift);
-        leat_nn nn;
-        for (int i = 0; nn_variant(i, true, &nn); i++) {
-            results got = run(&nn, bn, w, shift, x, up, NULL, NULL);
+        leat_device device;
+        for (int i = 0; nn_variant(i, true, &device); i++) {
+            results got = run(&device, bn, w, shift, x, up, NULL, NULL);
             nn_assert_same(got.mean, want.mean, C);
             nn_assert_same(got.variance, want.variance, C);
             nn_assert_same(got.y, want.y, count);
@@ -121,9 +121,9 @@ static void check_golden(const char *name, leat_batchnorm bn, double share, doub
     const float *up = nn_golden_floats(golden, "up.y", &n);
     float *mean = nn_golden_floats(golden, "in.running_mean", &n);
     float *variance = nn_golden_floats(golden, "in.running_var", &n);
-    leat_nn nn;
-    for (int i = 0; nn_variant(i, false, &nn); i++) {
-        results got = run(&nn, bn, w, b, x, up, mean, variance);
+    leat_device device;
+    for (int i = 0; nn_variant(i, false, &device); i++) {
+        results got = run(&device, bn, w, b, x, up, mean, variance);
         nn_assert_golden(got.y, golden, "out.y.f64", share);
         nn_assert_golden(got.down, golden, "grad.x.f64", share);
         nn_assert_golden(got.w, golden, "grad.w.f64", weight_share);
@@ -154,12 +154,13 @@ static void test_golden(void **state) {
 
 static void test_refused(void **state) {
     (void)state;
-    const leat_nn nn = {.kernels = &leat_kernels_scalar};
+    const leat_device device = {.kernels = &leat_kernels_scalar};
     leat_batchnorm bn = sizes(0, 3, 2, 1e-5f, 1, true);
-    assert_fails(leat_batchnorm_forward(&nn, &bn, NULL, NULL, err), LEAT_ERR_OPTION,
+    assert_fails(leat_batchnorm_forward(&device, &bn, NULL, NULL, err), LEAT_ERR_OPTION,
                  "of 0 pixels, 3 channels, 2 images");
     bn = sizes(INT64_MAX / 2, 3, 2, 1e-5f, 1, true);
-    assert_fails(leat_batchnorm_forward(&nn, &bn, NULL, NULL, err), LEAT_ERR_OPTION, "2^40 values");
+    assert_fails(leat_batchnorm_forward(&device, &bn, NULL, NULL, err), LEAT_ERR_OPTION,
+                 "2^40 values");
 }
 
 int main(void) {

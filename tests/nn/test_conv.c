@@ -30,7 +30,7 @@ typedef struct results {
     float *down, *up, *weights;
 } results;
 
-static results run(const leat_nn *nn, const leat_conv *g, int images, const float *w,
+static results run(const leat_device *device, const leat_conv *g, int images, const float *w,
                    const float *wide, const float *narrow, const float *start) {
     const int P = g->wide_height * g->wide_width, p = g->narrow_height * g->narrow_width;
     float *packed = nn_zeros(leat_conv_weight_count(g));
@@ -39,20 +39,20 @@ static results run(const leat_nn *nn, const leat_conv *g, int images, const floa
     float *wide_out = nn_zeros(leat_conv_wide_count(g, images));
     float *narrow_out = nn_zeros(leat_conv_narrow_count(g, images));
     float *gradient = nn_zeros(leat_conv_gradient_count(g));
-    float *work = nn_zeros(leat_conv_work_count(nn, g, images));
+    float *work = nn_zeros(leat_conv_work_count(device, g, images));
     results out = {.weights = nn_zeros(leat_conv_weight_count(g))};
     memset(wide_out, 0xff, sizeof(float) * (size_t)leat_conv_wide_count(g, images));
     memset(narrow_out, 0xff, sizeof(float) * (size_t)leat_conv_narrow_count(g, images));
     memset(gradient, 0xff, sizeof(float) * (size_t)leat_conv_gradient_count(g));
-    leat_conv_pack_down(nn, g, w, packed);
-    assert_ok(leat_conv_down(nn, g, images, packed, wide_in, narrow_out, err));
-    leat_conv_pack_up(nn, g, w, packed);
-    assert_ok(leat_conv_up(nn, g, images, packed, narrow_in, wide_out, err));
+    leat_conv_pack_down(device, g, w, packed);
+    assert_ok(leat_conv_down(device, g, images, packed, wide_in, narrow_out, err));
+    leat_conv_pack_up(device, g, w, packed);
+    assert_ok(leat_conv_up(device, g, images, packed, narrow_in, wide_out, err));
     leat_conv_gradient chain = {gradient, false, work};
-    assert_ok(leat_conv_weight_gradient(nn, g, images, wide_in, narrow_in, &chain, err));
+    assert_ok(leat_conv_weight_gradient(device, g, images, wide_in, narrow_in, &chain, err));
     chain.add = true;
     if (start != NULL)
-        assert_ok(leat_conv_weight_gradient(nn, g, images, wide_in, narrow_in, &chain, err));
+        assert_ok(leat_conv_weight_gradient(device, g, images, wide_in, narrow_in, &chain, err));
     leat_conv_unpack_gradient(g, gradient, out.weights);
     out.down = nn_from_lanes(narrow_out, images, g->narrow_channels, p);
     out.up = nn_from_lanes(wide_out, images, g->wide_channels, P);
@@ -83,9 +83,9 @@ static void test_bits(void **state) {
         float_up(&g, images, w, narrow, want.up);
         float_weights(&g, images, wide, narrow, want.weights);
         float_weights(&g, images, wide, narrow, want.weights);
-        leat_nn nn;
-        for (int i = 0; nn_variant(i, true, &nn); i++) {
-            results got = run(&nn, &g, images, w, wide, narrow, want.weights);
+        leat_device device;
+        for (int i = 0; nn_variant(i, true, &device); i++) {
+            results got = run(&device, &g, images, w, wide, narrow, want.weights);
             nn_assert_same(got.down, want.down, few);
             nn_assert_same(got.up, want.up, many);
             nn_assert_same(got.weights, want.weights, leat_conv_weight_count(&g));
@@ -138,9 +138,10 @@ static void check_golden(const char *name, const shape *s, bool transposed, doub
     assert_int_equal(count, leat_conv_weight_count(&g));
     const float *x = nn_golden_floats(golden, "in.x", transposed ? &few : &many);
     const float *up = nn_golden_floats(golden, "up.y", transposed ? &many : &few);
-    leat_nn nn;
-    for (int i = 0; nn_variant(i, false, &nn); i++) {
-        results got = run(&nn, &g, s->images, w, transposed ? up : x, transposed ? x : up, NULL);
+    leat_device device;
+    for (int i = 0; nn_variant(i, false, &device); i++) {
+        results got =
+            run(&device, &g, s->images, w, transposed ? up : x, transposed ? x : up, NULL);
         nn_assert_golden(transposed ? got.up : got.down, golden, "out.y.f64", share);
         nn_assert_golden(transposed ? got.down : got.up, golden, "grad.x.f64", share);
         nn_assert_golden(got.weights, golden, "grad.w.f64", share);

@@ -15,7 +15,7 @@
 enum { WIDTH = 6, LATENT = 100, MICRO = 8, MICROS = 2, STEPS = 3 };
 
 typedef struct fixture {
-    leat_dcgan_model model;
+    leat_dcgan_shape model;
     nn_golden *golden;
     float *parameters, *running, *noise;
     uint8_t *images;
@@ -38,7 +38,7 @@ static void load_parameters(fixture *f, const char *group, float *out) {
 static void open_fixture(fixture *f) {
     int64_t count;
     f->golden = nn_golden_open("dcgan_small.safetensors");
-    assert_ok(leat_dcgan_model_set(&f->model, WIDTH, LATENT, err));
+    assert_ok(leat_dcgan_shape_set(&f->model, WIDTH, LATENT, err));
     f->parameters = nn_zeros(f->model.size);
     load_parameters(f, "init", f->parameters);
     f->noise = nn_golden_floats(f->golden, "noise", &count);
@@ -50,7 +50,7 @@ static void open_fixture(fixture *f) {
     const int64_t values = (int64_t)LEAT_IMAGE_VALUES * MICRO * MICROS;
     f->result = (leat_dcgan_result){
         .gradient = nn_zeros(f->model.size),
-        .moments = nn_zeros(MICROS * leat_dcgan_model_moments(&f->model)),
+        .moments = nn_zeros(MICROS * leat_dcgan_shape_moments(&f->model)),
         .logits_images = nn_zeros(MICRO * MICROS),
         .logits_fakes = nn_zeros(MICRO * MICROS),
         .fakes = nn_zeros(values),
@@ -127,14 +127,14 @@ static void check_unit(fixture *f, const leat_dcgan *work) {
     check_running(f, "unit/running", ".f64");
 }
 
-static leat_dcgan *work_of(const leat_nn *nn) {
+static leat_dcgan *work_of(const leat_device *device) {
     leat_dcgan *work;
-    const leat_dcgan_options options = {.width = WIDTH,
-                                        .latent = LATENT,
-                                        .micro_batch = MICRO,
-                                        .threads =
-                                            nn->pool == NULL ? 1 : leat_pool_threads(nn->pool),
-                                        .kernels = nn->kernels->name};
+    const leat_dcgan_options options = {
+        .width = WIDTH,
+        .latent = LATENT,
+        .micro_batch = MICRO,
+        .threads = device->pool == NULL ? 1 : leat_pool_threads(device->pool),
+        .kernels = device->kernels->name};
     assert_ok(leat_dcgan_create(&work, &options, err));
     return work;
 }
@@ -142,11 +142,11 @@ static leat_dcgan *work_of(const leat_nn *nn) {
 static void test_unit(void **state) {
     (void)state;
     fixture f;
-    leat_nn nn;
+    leat_device device;
     float *first = NULL;
     open_fixture(&f);
-    for (int i = 0; nn_variant(i, true, &nn); i++) {
-        leat_dcgan *work = work_of(&nn);
+    for (int i = 0; nn_variant(i, true, &device); i++) {
+        leat_dcgan *work = work_of(&device);
         assert_ok(leat_dcgan_unit(work, LEAT_DCGAN_BOTH, MICROS, f.parameters, f.images, f.noise,
                                   &f.result, err));
         if (first == NULL) {
@@ -164,12 +164,12 @@ static void test_unit(void **state) {
 static void test_parts(void **state) {
     (void)state;
     fixture f;
-    leat_nn nn;
+    leat_device device;
     open_fixture(&f);
     float *first = nn_zeros(f.model.size);
     const int64_t g = f.model.g_size, size = f.model.size;
-    for (int i = 0; nn_variant(i, true, &nn); i++) {
-        leat_dcgan *work = work_of(&nn);
+    for (int i = 0; nn_variant(i, true, &device); i++) {
+        leat_dcgan *work = work_of(&device);
         assert_ok(leat_dcgan_unit(work, LEAT_DCGAN_BOTH, 1, f.parameters, f.images, f.noise,
                                   &f.result, err));
         if (i == 0) memcpy(first, f.result.gradient, sizeof *first * (size_t)size);
@@ -268,8 +268,8 @@ static void check_steps(const char *group, bool alternating) {
     fixture f;
     char name[64];
     open_fixture(&f);
-    const leat_nn nn = {.kernels = leat_kernels_find(NULL)};
-    leat_dcgan *work = work_of(&nn);
+    const leat_device device = {.kernels = leat_kernels_find(NULL)};
+    leat_dcgan *work = work_of(&device);
     float *m = nn_zeros(f.model.size), *v = nn_zeros(f.model.size);
     run_steps(&f, work, alternating, m, v);
     leat_dcgan_destroy(work);
@@ -364,9 +364,9 @@ static void test_refused(void **state) {
 static void test_init(void **state) {
     (void)state;
     float *first = NULL, running[64];
-    leat_nn nn;
-    for (int i = 0; nn_variant(i, false, &nn); i++) {
-        const leat_dcgan_options options = {16, 20, 2, 1, nn.kernels->name};
+    leat_device device;
+    for (int i = 0; nn_variant(i, false, &device); i++) {
+        const leat_dcgan_options options = {16, 20, 2, 1, device.kernels->name};
         leat_dcgan *dcgan;
         leat_parameter param;
         assert_ok(leat_dcgan_create(&dcgan, &options, err));

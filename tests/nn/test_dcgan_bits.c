@@ -132,14 +132,14 @@ static uint64_t run_all(leat_dcgan *dcgan, float_mode mode) {
 
 static void test_hash(void **state) {
     (void)state;
-    leat_nn nn;
-    for (int i = 0; nn_variant(i, true, &nn); i++) {
+    leat_device device;
+    for (int i = 0; nn_variant(i, true, &device); i++) {
         leat_dcgan *dcgan =
-            create(nn.kernels->name, nn.pool == NULL ? 1 : leat_pool_threads(nn.pool));
+            create(device.kernels->name, device.pool == NULL ? 1 : leat_pool_threads(device.pool));
         const uint64_t found = run_all(dcgan, DEFAULT_MODE);
         leat_dcgan_destroy(dcgan);
         if (found != UNIT_HASH)
-            fail_msg("%s: 0x%016llx", nn.kernels->name, (unsigned long long)found);
+            fail_msg("%s: 0x%016llx", device.kernels->name, (unsigned long long)found);
     }
 }
 

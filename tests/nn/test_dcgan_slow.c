@@ -21,7 +21,7 @@ enum { WIDTH = 64, LATENT = 100, MICRO = 32 };
 typedef struct fixture {
     json_t *golden;
     const json_t *want; /* its float64 results */
-    leat_dcgan_model model;
+    leat_dcgan_shape model;
     float *parameters, *noise;
     uint8_t *images;
     leat_dcgan_result result;
@@ -113,13 +113,13 @@ static void make_noise(fixture *f) {
 static void open_fixture(fixture *f) {
     f->golden = golden_json("golden/nn/dcgan_full.json");
     f->want = json_object_get(f->golden, "f64");
-    assert_ok(leat_dcgan_model_set(&f->model, WIDTH, LATENT, err));
+    assert_ok(leat_dcgan_shape_set(&f->model, WIDTH, LATENT, err));
     make_parameters(f);
     make_images(f);
     make_noise(f);
     f->result = (leat_dcgan_result){
         .gradient = nn_zeros(f->model.size),
-        .moments = nn_zeros(leat_dcgan_model_moments(&f->model)),
+        .moments = nn_zeros(leat_dcgan_shape_moments(&f->model)),
         .logits_images = nn_zeros(MICRO),
         .logits_fakes = nn_zeros(MICRO),
         .fakes = nn_zeros((int64_t)MICRO * LEAT_IMAGE_VALUES),
@@ -268,7 +268,7 @@ static void add_bits(uint64_t *hash, const float *values, int64_t count) {
 static uint64_t hash_of(const fixture *f) {
     uint64_t hash = UINT64_C(0xcbf29ce484222325);
     add_bits(&hash, f->result.gradient, f->model.size);
-    add_bits(&hash, f->result.moments, leat_dcgan_model_moments(&f->model));
+    add_bits(&hash, f->result.moments, leat_dcgan_shape_moments(&f->model));
     add_bits(&hash, f->result.logits_images, MICRO);
     add_bits(&hash, f->result.logits_fakes, MICRO);
     add_bits(&hash, f->result.fakes, (int64_t)MICRO * LEAT_IMAGE_VALUES);

@@ -17,15 +17,15 @@ static void check_activation(const char *name, leat_function function, float slo
     int64_t n;
     const float *x = nn_golden_floats(golden, "in.x", &n),
                 *up = nn_golden_floats(golden, "up.y", &n);
-    leat_nn nn;
-    for (int i = 0; nn_variant(i, true, &nn); i++) {
+    leat_device device;
+    for (int i = 0; nn_variant(i, true, &device); i++) {
         float *y = nn_zeros(n), *down = nn_zeros(n);
         if (function != LEAT_FUNCTIONS) {
-            assert_ok(leat_map_values(&nn, function, n, x, y, err));
-            assert_ok(leat_tanh_backward(&nn, n, y, up, down, err));
+            assert_ok(leat_map_values(&device, function, n, x, y, err));
+            assert_ok(leat_tanh_backward(&device, n, y, up, down, err));
         } else {
-            assert_ok(leat_leaky(&nn, slope, n, x, y, err));
-            assert_ok(leat_leaky_backward(&nn, slope, n, y, up, down, err));
+            assert_ok(leat_leaky(&device, slope, n, x, y, err));
+            assert_ok(leat_leaky_backward(&device, slope, n, y, up, down, err));
         }
         nn_assert_golden(y, golden, "out.y.f64", 2e-6);
         if (function != LEAT_FUNCTION_SIGMOID) nn_assert_golden(down, golden, "grad.x.f64", 2e-6);
@@ -45,12 +45,12 @@ static void test_activations(void **state) {
 static void test_not_finite(void **state) {
     (void)state;
     const float x[] = {NAN, INFINITY, -INFINITY, -0.0f, 0.0f};
-    leat_nn nn;
-    for (int i = 0; nn_variant(i, false, &nn); i++) {
+    leat_device device;
+    for (int i = 0; nn_variant(i, false, &device); i++) {
         float y[5];
-        assert_ok(leat_leaky(&nn, 0, 5, x, y, err));
+        assert_ok(leat_leaky(&device, 0, 5, x, y, err));
         assert_true(isnan(y[0]) && y[1] == INFINITY && y[2] == 0 && y[3] == 0 && y[4] == 0);
-        assert_ok(leat_leaky(&nn, 0.2f, 5, x, y, err));
+        assert_ok(leat_leaky(&device, 0.2f, 5, x, y, err));
         assert_true(isnan(y[0]) && y[1] == INFINITY && y[2] == -INFINITY && y[3] == 0);
     }
 }
@@ -64,20 +64,20 @@ static void check_bce(const char *name) {
                 *t = nn_golden_floats(golden, "in.t", &n);
     const double *want = nn_golden_doubles(golden, "out.y.f64", &one);
     const float scale = nn_golden_floats(golden, "up.y", &one)[0];
-    leat_nn nn;
-    for (int v = 0; nn_variant(v, false, &nn); v++) {
+    leat_device device;
+    for (int v = 0; nn_variant(v, false, &device); v++) {
         float *gradient = nn_zeros(n), *all = nn_zeros(n), *work = nn_zeros(2 * n);
         double loss, sum = 0;
         for (int64_t i = 0; i < n; i++) { /* targets differ from value to value */
-            leat_bce(&nn, n, t[i], x, &loss, all, work);
+            leat_bce(&device, n, t[i], x, &loss, all, work);
             gradient[i] = all[i] * scale;
-            leat_bce(&nn, 1, t[i], x + i, &loss, all, work);
+            leat_bce(&device, 1, t[i], x + i, &loss, all, work);
             sum += loss;
         }
         assert_float_equal(sum / (double)n, want[0], 2e-6 * fabs(want[0]));
         nn_assert_golden(gradient, golden, "grad.x.f64", 2e-6);
         if (strcmp(name, "mixed") == 0) continue;
-        leat_bce(&nn, n, t[0], x, &loss, gradient, work);
+        leat_bce(&device, n, t[0], x, &loss, gradient, work);
         assert_float_equal(loss, want[0], 2e-6 * fabs(want[0]));
     }
     nn_golden_close(golden);
@@ -114,32 +114,32 @@ static void test_differences(void **state) {
 static void test_bits(void **state) {
     (void)state;
     enum { N = 40000 }; /* three pieces */
-    leat_nn nn;
-    for (int v = 0; nn_variant(v, true, &nn); v++) {
+    leat_device device;
+    for (int v = 0; nn_variant(v, true, &device); v++) {
         const float *x = nn_numbers(1, N), *up = nn_numbers(2, N);
         float *y = nn_zeros(N), *down = nn_zeros(N), *want = nn_zeros(N), *minus = nn_zeros(N);
         float *want_down = nn_zeros(N), *work = nn_zeros(2 * N), *plus = nn_zeros(N);
         float *soft = nn_zeros(2 * N);
-        assert_ok(leat_leaky(&nn, 0.2f, N, x, y, err));
-        assert_ok(leat_leaky_backward(&nn, 0.2f, N, y, up, down, err));
+        assert_ok(leat_leaky(&device, 0.2f, N, x, y, err));
+        assert_ok(leat_leaky_backward(&device, 0.2f, N, y, up, down, err));
         for (int i = 0; i < N; i++) {
             want[i] = float_leaky(x[i], 0.2f);
             want_down[i] = float_leaky_back(want[i], 0.2f, up[i]);
         }
         nn_assert_same(y, want, N);
         nn_assert_same(down, want_down, N);
-        assert_ok(leat_map_values(&nn, LEAT_FUNCTION_TANH, N, x, y, err));
-        assert_ok(leat_tanh_backward(&nn, N, y, up, down, err));
+        assert_ok(leat_map_values(&device, LEAT_FUNCTION_TANH, N, x, y, err));
+        assert_ok(leat_tanh_backward(&device, N, y, up, down, err));
         leat_kernels_scalar.map(LEAT_FUNCTION_TANH, N, x, want);
         for (int i = 0; i < N; i++) want_down[i] = float_tanh_back(want[i], up[i]);
         nn_assert_same(y, want, N);
         nn_assert_same(down, want_down, N);
         memcpy(y, x, sizeof *y * N);
-        assert_ok(leat_add_scaled(&nn, N, 1.7f, up, y, err));
+        assert_ok(leat_add_scaled(&device, N, 1.7f, up, y, err));
         for (int i = 0; i < N; i++) want[i] = fmaf(1.7f, up[i], x[i]);
         nn_assert_same(y, want, N);
         double loss, sum = 0;
-        leat_bce(&nn, N, 0.75f, x, &loss, down, work);
+        leat_bce(&device, N, 0.75f, x, &loss, down, work);
         for (int i = 0; i < N; i++) minus[i] = -x[i];
         leat_kernels_scalar.map(LEAT_FUNCTION_SOFTPLUS, N, x, soft);
         leat_kernels_scalar.map(LEAT_FUNCTION_SOFTPLUS, N, minus, soft + N);

@@ -135,11 +135,11 @@ static void an_image_does_not_depend_on_the_others(void **state) {
 
 static void bits_do_not_depend_on_kernels_and_threads(void **state) {
     float *first = NULL, *first_statistics = NULL;
-    leat_nn nn;
+    leat_device device;
     (void)state;
-    for (int i = 0; nn_variant(i, true, &nn); i++) {
+    for (int i = 0; nn_variant(i, true, &device); i++) {
         leat_dcgan *dcgan =
-            create(nn.kernels->name, nn.pool != NULL ? leat_pool_threads(nn.pool) : 1);
+            create(device.kernels->name, device.pool != NULL ? leat_pool_threads(device.pool) : 1);
         made m = make_unit(dcgan);
         const int64_t count = leat_dcgan_statistics_count(dcgan);
         float *statistics = nn_zeros(count), *images = nn_zeros(IMAGES * LEAT_IMAGE_VALUES);
@@ -190,13 +190,14 @@ static float *pictures(void) {
 static void features_have_the_same_bits(void **state) {
     const float *images = pictures();
     float *first = nn_zeros(PICTURES * LEAT_IMAGE_FEATURES);
-    leat_nn nn;
+    leat_device device;
     (void)state;
-    for (int i = 0; nn_variant(i, true, &nn); i++) {
+    for (int i = 0; nn_variant(i, true, &device); i++) {
         leat_features *features = NULL;
         float *out = nn_zeros(PICTURES * LEAT_IMAGE_FEATURES);
-        assert_ok(leat_features_create(&features, nn.pool != NULL ? leat_pool_threads(nn.pool) : 1,
-                                       nn.kernels->name, err));
+        assert_ok(leat_features_create(&features,
+                                       device.pool != NULL ? leat_pool_threads(device.pool) : 1,
+                                       device.kernels->name, err));
         assert_ok(leat_features_compute(features, PICTURES, images, out, err));
         if (i == 0) memcpy(first, out, sizeof(float) * PICTURES * LEAT_IMAGE_FEATURES);
         nn_assert_same(out, first, PICTURES * LEAT_IMAGE_FEATURES);

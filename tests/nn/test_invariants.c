@@ -15,30 +15,30 @@
 #include "nn/ops/product.h"
 #include "nn/ops/random.h"
 #include "nn/params.h"
-#include "nn/unit/floats.h"
+#include "nn/unit/float_layout.h"
 #include "nn/unit/unit.h"
 #include "nn_support.h"
 
-static const leat_nn nn = {.kernels = &leat_kernels_scalar};
+static const leat_device device = {.kernels = &leat_kernels_scalar};
 static _Alignas(64) float at[4096]; /* all arrays lie here, overlapping in one place */
 
 /* ---- Values alone ------------------------------------------------------------------------- */
 
 static leat_code each_overlaps(leat_error *err) {
-    return leat_map_values(&nn, LEAT_FUNCTION_EXP, 32, at, at + 16, err);
+    return leat_map_values(&device, LEAT_FUNCTION_EXP, 32, at, at + 16, err);
 }
 static leat_code each_up_overlaps(leat_error *err) {
-    return leat_tanh_backward(&nn, 32, at, at + 100, at + 99, err);
+    return leat_tanh_backward(&device, 32, at, at + 100, at + 99, err);
 }
 static leat_code each_count(leat_error *err) {
-    return leat_add_scaled(&nn, -1, 2, at, at + 16, err);
+    return leat_add_scaled(&device, -1, 2, at, at + 16, err);
 }
 static leat_code each_no_function(leat_error *err) {
-    return leat_map_values(&nn, LEAT_FUNCTIONS, 4, at, at, err);
+    return leat_map_values(&device, LEAT_FUNCTIONS, 4, at, at, err);
 }
-static leat_code each_slope(leat_error *err) { return leat_leaky(&nn, -0.1f, 4, at, at, err); }
+static leat_code each_slope(leat_error *err) { return leat_leaky(&device, -0.1f, 4, at, at, err); }
 static leat_code each_slope_backward(leat_error *err) {
-    return leat_leaky_backward(&nn, -0.1f, 4, at, at, at, err);
+    return leat_leaky_backward(&device, -0.1f, 4, at, at, at, err);
 }
 
 /* ---- Products ----------------------------------------------------------------------------- */
@@ -57,22 +57,22 @@ static leat_product product(void) {
 }
 static leat_code product_right(leat_error *err) {
     const leat_product p = product();
-    return leat_product_run(&nn, &p, at + 2000, err);
+    return leat_product_run(&device, &p, at + 2000, err);
 }
 static leat_code product_in_place(leat_error *err) {
     leat_product p = product();
     p.c = at + 31; /* the last value of a */
-    return leat_product_run(&nn, &p, at + 2000, err);
+    return leat_product_run(&device, &p, at + 2000, err);
 }
 static leat_code product_work(leat_error *err) {
     const leat_product p = product();
-    return leat_product_run(&nn, &p, at + 1079, err);
+    return leat_product_run(&device, &p, at + 1079, err);
 }
 static leat_code product_act(leat_error *err) {
     leat_product p = product();
     p.act = LEAT_ACT_FUNCTION;
     p.function = LEAT_FUNCTIONS;
-    return leat_product_run(&nn, &p, at + 2000, err);
+    return leat_product_run(&device, &p, at + 2000, err);
 }
 
 /* ---- Convolutions ------------------------------------------------------------------------- */
@@ -92,33 +92,33 @@ static leat_conv conv(void) {
 }
 static leat_code conv_right(leat_error *err) {
     const leat_conv of = conv();
-    leat_conv_pack_down(&nn, &of, at, at + 96);
-    return leat_conv_down(&nn, &of, 1, at + 96, at + 200, at + 712, err);
+    leat_conv_pack_down(&device, &of, at, at + 96);
+    return leat_conv_down(&device, &of, 1, at + 96, at + 200, at + 712, err);
 }
 static leat_code conv_in_place(leat_error *err) {
     const leat_conv of = conv();
-    return leat_conv_down(&nn, &of, 1, at, at + 200, at + 711, err);
+    return leat_conv_down(&device, &of, 1, at, at + 200, at + 711, err);
 }
 static leat_code conv_not_completed(leat_error *err) {
     leat_conv of = conv();
     of.narrow_height = 3;
-    return leat_conv_up(&nn, &of, 1, at, at + 200, at + 1000, err);
+    return leat_conv_up(&device, &of, 1, at, at + 200, at + 1000, err);
 }
 static leat_code conv_pack(leat_error *err) {
     const leat_conv of = conv();
     (void)err;
-    leat_conv_pack_up(&nn, &of, at, at + 95);
+    leat_conv_pack_up(&device, &of, at, at + 95);
     return LEAT_OK;
 }
 static leat_code conv_gradient_work(leat_error *err) {
     const leat_conv of = conv();
     const leat_conv_gradient gradient = {at, false, at + leat_conv_gradient_count(&of) - 1};
-    return leat_conv_weight_gradient(&nn, &of, 1, at + 3000, at + 3600, &gradient, err);
+    return leat_conv_weight_gradient(&device, &of, 1, at + 3000, at + 3600, &gradient, err);
 }
 static leat_code conv_gradient_input(leat_error *err) {
     const leat_conv of = conv();
     const leat_conv_gradient gradient = {at, false, at + 1000};
-    return leat_conv_weight_gradient(&nn, &of, 1, at + 1, at + 3600, &gradient, err);
+    return leat_conv_weight_gradient(&device, &of, 1, at + 1, at + 3600, &gradient, err);
 }
 static leat_code conv_unpack(leat_error *err) {
     const leat_conv of = conv();
@@ -145,29 +145,29 @@ static leat_batchnorm batchnorm(void) {
 }
 static leat_code norm_right(leat_error *err) {
     const leat_batchnorm bn = batchnorm();
-    return leat_batchnorm_forward(&nn, &bn, at + 1000, at + 1000, err);
+    return leat_batchnorm_forward(&device, &bn, at + 1000, at + 1000, err);
 }
 static leat_code norm_shifted(leat_error *err) {
     const leat_batchnorm bn = batchnorm();
-    return leat_batchnorm_forward(&nn, &bn, at + 1000, at + 1016, err);
+    return leat_batchnorm_forward(&device, &bn, at + 1000, at + 1016, err);
 }
 static leat_code norm_moments(leat_error *err) {
     leat_batchnorm bn = batchnorm();
     bn.variance = bn.mean + 1;
-    return leat_batchnorm_forward(&nn, &bn, at + 1000, at + 1000, err);
+    return leat_batchnorm_forward(&device, &bn, at + 1000, at + 1000, err);
 }
 static leat_code norm_work(leat_error *err) {
     const leat_batchnorm bn = batchnorm();
-    return leat_batchnorm_forward(&nn, &bn, at + 1000, at + 8, err);
+    return leat_batchnorm_forward(&device, &bn, at + 1000, at + 8, err);
 }
 static leat_code norm_backward_over_x(leat_error *err) {
     const leat_batchnorm bn = batchnorm();
-    return leat_batchnorm_backward(&nn, &bn, at + 1000, at + 2000, at + 1000, NULL, NULL, err);
+    return leat_batchnorm_backward(&device, &bn, at + 1000, at + 2000, at + 1000, NULL, NULL, err);
 }
 static leat_code norm_slope(leat_error *err) {
     leat_batchnorm bn = batchnorm();
     bn.slope = -1;
-    return leat_batchnorm_forward(&nn, &bn, at + 1000, at + 1000, err);
+    return leat_batchnorm_forward(&device, &bn, at + 1000, at + 1000, err);
 }
 static leat_code norm_fold(leat_error *err) {
     (void)err;
@@ -177,13 +177,13 @@ static leat_code norm_fold(leat_error *err) {
 static leat_code bce_in_place(leat_error *err) {
     double loss;
     (void)err;
-    leat_bce(&nn, 4, 1, at, &loss, at, at + 100);
+    leat_bce(&device, 4, 1, at, &loss, at, at + 100);
     return LEAT_OK;
 }
 static leat_code bce_target(leat_error *err) {
     double loss;
     (void)err;
-    leat_bce(&nn, 4, 1.5f, at, &loss, at + 50, at + 100);
+    leat_bce(&device, 4, 1.5f, at, &loss, at + 50, at + 100);
     return LEAT_OK;
 }
 static leat_code adam_moments(leat_error *err) {
@@ -194,16 +194,20 @@ static leat_code adam_moments(leat_error *err) {
                                   .weights = at + 100,
                                   .first = at + 200,
                                   .second = at + 200};
-    return leat_adam_apply(&nn, &adam, 1, &of, err);
+    return leat_adam_apply(&device, &adam, 1, &of, err);
 }
 
 /* ---- Moved ---------------------------------------------------------------------------------- */
 
-static leat_code move_in_place(leat_error *err) { return leat_move_in(&nn, 2, 3, at, at + 5, err); }
-static leat_code move_none(leat_error *err) { return leat_move_out(&nn, 0, 3, at, at + 99, err); }
+static leat_code move_in_place(leat_error *err) {
+    return leat_move_in(&device, 2, 3, at, at + 5, err);
+}
+static leat_code move_none(leat_error *err) {
+    return leat_move_out(&device, 0, 3, at, at + 99, err);
+}
 static leat_code copy_over(leat_error *err) {
     (void)err;
-    leat_copy(&nn, 3, at, at + 2);
+    leat_copy(&device, 3, at, at + 2);
     return LEAT_OK;
 }
 
@@ -211,12 +215,12 @@ static leat_code copy_over(leat_error *err) {
 
 static leat_code random_range(leat_error *err) {
     (void)err;
-    leat_normal_fill(&nn, 1, (INT64_C(1) << 62) - 2, 2, at);
+    leat_normal_fill(&device, 1, (INT64_C(1) << 62) - 2, 2, at);
     return LEAT_OK;
 }
 static leat_code rounding(leat_error *err) {
     if (fesetround(FE_DOWNWARD) != 0) _exit(1);
-    return leat_add_scaled(&nn, 4, 2, at, at + 16, err);
+    return leat_add_scaled(&device, 4, 2, at, at + 16, err);
 }
 static leat_code long_name(leat_error *err) {
     leat_param params[1];
@@ -227,27 +231,27 @@ static leat_code long_name(leat_error *err) {
     return LEAT_OK;
 }
 static leat_code floats_beyond(leat_error *err) {
-    leat_floats floats = {0};
+    leat_float_layout floats = {0};
     (void)err;
-    leat_floats_take(&floats, 20);
-    leat_floats_place(&floats, at);
-    leat_floats_take(&floats, 33);
+    leat_float_layout_take(&floats, 20);
+    leat_float_layout_place(&floats, at);
+    leat_float_layout_take(&floats, 33);
     return LEAT_OK;
 }
 static leat_code floats_less(leat_error *err) {
-    leat_floats floats = {0};
+    leat_float_layout floats = {0};
     (void)err;
-    leat_floats_take(&floats, 20);
-    leat_floats_place(&floats, at);
-    leat_floats_take(&floats, 16);
-    leat_floats_end(&floats);
+    leat_float_layout_take(&floats, 20);
+    leat_float_layout_place(&floats, at);
+    leat_float_layout_take(&floats, 16);
+    leat_float_layout_end(&floats);
     return LEAT_OK;
 }
 static leat_code floats_unaligned(leat_error *err) {
-    leat_floats floats = {0};
+    leat_float_layout floats = {0};
     (void)err;
-    leat_floats_take(&floats, 20);
-    leat_floats_place(&floats, at + 1);
+    leat_float_layout_take(&floats, 20);
+    leat_float_layout_place(&floats, at + 1);
     return LEAT_OK;
 }
 static leat_code unit_sum(leat_error *err) {
@@ -319,7 +323,7 @@ static const struct {
     {"a name that is too long", long_name, "length <"},
     {"more than was counted", floats_beyond, "floats->size"},
     {"less than was counted", floats_less, "floats->used == floats->size"},
-    {"a block that is not aligned", floats_unaligned, "LEAT_FLOATS_ALIGNMENT"},
+    {"a block that is not aligned", floats_unaligned, "LEAT_FLOAT_LAYOUT_ALIGNMENT"},
     {"a unit added to itself", unit_sum, "leat_apart(gradient"},
     {"a micro-batch without a weight", unit_weight, "micro->weight > 0"},
     {"a micro-batch in the unit's gradient", unit_gradient, "leat_apart(micro->gradient"},

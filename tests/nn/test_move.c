@@ -12,21 +12,21 @@ static const struct {
 
 /* Of each size: all values are in their places, and lanes without an image are 0. */
 static void rows_come_in_and_out(void **state) {
-    leat_nn nn;
+    leat_device device;
     (void)state;
     for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++) {
         const int64_t images = sizes[s].images, values = sizes[s].values;
         const int64_t lanes = leat_lanes(images);
         const float *rows = nn_numbers(3, images * values);
         float *in = nn_zeros(values * lanes), *out = nn_zeros(images * values);
-        for (int i = 0; nn_variant(i, true, &nn); i++) {
+        for (int i = 0; nn_variant(i, true, &device); i++) {
             for (int64_t k = 0; k < values * lanes; k++) in[k] = NAN;
-            assert_ok(leat_move_in(&nn, images, values, rows, in, err));
+            assert_ok(leat_move_in(&device, images, values, rows, in, err));
             for (int64_t k = 0; k < values; k++)
                 for (int64_t n = 0; n < lanes; n++)
                     assert_true(in[k * lanes + n] == (n < images ? rows[n * values + k] : 0));
             memset(out, 0xff, sizeof *out * (size_t)(images * values));
-            assert_ok(leat_move_out(&nn, images, values, in, out, err));
+            assert_ok(leat_move_out(&device, images, values, in, out, err));
             nn_assert_same(out, rows, images * values);
         }
         nn_free_all();
@@ -40,12 +40,12 @@ static void levels_are_numbers_of_a_table(void **state) {
     const int64_t lanes = leat_lanes(IMAGES);
     const leat_levels of = {levels, table};
     float *in = nn_zeros(VALUES * lanes);
-    leat_nn nn;
+    leat_device device;
     (void)state;
     for (int k = 0; k < IMAGES * VALUES; k++) levels[k] = (uint8_t)(k * 7 + k / 256);
-    for (int i = 0; nn_variant(i, true, &nn); i++) {
+    for (int i = 0; nn_variant(i, true, &device); i++) {
         for (int64_t k = 0; k < VALUES * lanes; k++) in[k] = NAN;
-        assert_ok(leat_move_levels_in(&nn, IMAGES, VALUES, of, in, err));
+        assert_ok(leat_move_levels_in(&device, IMAGES, VALUES, of, in, err));
         for (int64_t k = 0; k < VALUES; k++)
             for (int64_t n = 0; n < lanes; n++)
                 assert_true(in[k * lanes + n] == (n < IMAGES ? table[levels[n * VALUES + k]] : 0));
@@ -60,11 +60,11 @@ static void means_are_of_each_image(void **state) {
     const float *in = nn_to_lanes(images, IMAGES, CHANNELS, PIXELS);
     const leat_mean of = {IMAGES, PIXELS, CHANNELS};
     float *out = nn_zeros(IMAGES * CHANNELS);
-    leat_nn nn;
+    leat_device device;
     (void)state;
-    for (int i = 0; nn_variant(i, true, &nn); i++) {
+    for (int i = 0; nn_variant(i, true, &device); i++) {
         memset(out, 0xff, sizeof *out * IMAGES * CHANNELS);
-        assert_ok(leat_mean_pixels(&nn, &of, in, out, err));
+        assert_ok(leat_mean_pixels(&device, &of, in, out, err));
         for (int k = 0; k < IMAGES * CHANNELS; k++) {
             float sum = 0;
             for (int p = 0; p < PIXELS; p++) sum += images[k * PIXELS + p];
@@ -75,11 +75,11 @@ static void means_are_of_each_image(void **state) {
 }
 
 static void values_are_cleared_and_copied(void **state) {
-    leat_nn nn = {.kernels = &leat_kernels_scalar};
+    leat_device device = {.kernels = &leat_kernels_scalar};
     float at[6] = {1, 2, 3, 4, 5, 6};
     (void)state;
-    leat_copy(&nn, 2, at, at + 3);
-    leat_clear(&nn, 2, at + 1);
+    leat_copy(&device, 2, at, at + 3);
+    leat_clear(&device, 2, at + 1);
     assert_memory_equal(at, ((const float[]){1, 0, 0, 1, 2, 6}), sizeof at);
 }
 

@@ -25,9 +25,9 @@ static void multiply(const leat_product *p, float *c) {
         }
 }
 
-static void run(const leat_nn *nn, const leat_product *p) {
-    float *work = nn_zeros(leat_product_work_count(nn, p));
-    assert_ok(leat_product_run(nn, p, work, err));
+static void run(const leat_device *device, const leat_product *p) {
+    float *work = nn_zeros(leat_product_work_count(device, p));
+    assert_ok(leat_product_run(device, p, work, err));
 }
 
 /* One shape in all forms; what lies around c must stay. */
@@ -52,10 +52,10 @@ static void check_shape(int64_t m, int64_t n, int64_t k, int all) {
         float *start = nn_numbers(3, size), *want = nn_numbers(3, size);
         p.c = start;
         multiply(&p, want);
-        leat_nn nn;
-        for (int i = 0; nn_variant(i, true, &nn); i++) {
+        leat_device device;
+        for (int i = 0; nn_variant(i, true, &device); i++) {
             p.c = nn_numbers(3, size);
-            run(&nn, &p);
+            run(&device, &p);
             nn_assert_same(p.c, want, size);
         }
         nn_free_all();
@@ -92,39 +92,39 @@ static void check_golden(const char *name, int64_t m, int64_t n, int64_t k, bool
     const float *a = nn_golden_floats(golden, linear ? "in.x" : "in.a", &count);
     const float *b = nn_golden_floats(golden, linear ? "in.w" : "in.b", &count);
     const float *up = nn_golden_floats(golden, "up.y", &count);
-    leat_nn nn;
-    for (int i = 0; nn_variant(i, false, &nn); i++) {
+    leat_device device;
+    for (int i = 0; nn_variant(i, false, &device); i++) {
         float *y = nn_zeros(m * n), *da = nn_zeros(m * k), *db = nn_zeros(n * k);
-        run(&nn, &(leat_product){.rows = m,
-                                 .columns = n,
-                                 .depth = k,
-                                 .a = a,
-                                 .a_step = k,
-                                 .b = b,
-                                 .b_step = linear ? k : n,
-                                 .b_transposed = linear,
-                                 .c = y,
-                                 .c_step = n});
-        run(&nn, &(leat_product){.rows = m,
-                                 .columns = k,
-                                 .depth = n,
-                                 .a = up,
-                                 .a_step = n,
-                                 .b = b,
-                                 .b_step = linear ? k : n,
-                                 .b_transposed = !linear,
-                                 .c = da,
-                                 .c_step = k});
-        run(&nn, &(leat_product){.rows = linear ? n : k,
-                                 .columns = linear ? k : n,
-                                 .depth = m,
-                                 .a = linear ? up : a,
-                                 .a_step = linear ? n : k,
-                                 .a_transposed = true,
-                                 .b = linear ? a : up,
-                                 .b_step = linear ? k : n,
-                                 .c = db,
-                                 .c_step = linear ? k : n});
+        run(&device, &(leat_product){.rows = m,
+                                     .columns = n,
+                                     .depth = k,
+                                     .a = a,
+                                     .a_step = k,
+                                     .b = b,
+                                     .b_step = linear ? k : n,
+                                     .b_transposed = linear,
+                                     .c = y,
+                                     .c_step = n});
+        run(&device, &(leat_product){.rows = m,
+                                     .columns = k,
+                                     .depth = n,
+                                     .a = up,
+                                     .a_step = n,
+                                     .b = b,
+                                     .b_step = linear ? k : n,
+                                     .b_transposed = !linear,
+                                     .c = da,
+                                     .c_step = k});
+        run(&device, &(leat_product){.rows = linear ? n : k,
+                                     .columns = linear ? k : n,
+                                     .depth = m,
+                                     .a = linear ? up : a,
+                                     .a_step = linear ? n : k,
+                                     .a_transposed = true,
+                                     .b = linear ? a : up,
+                                     .b_step = linear ? k : n,
+                                     .c = db,
+                                     .c_step = linear ? k : n});
         nn_assert_golden(y, golden, "out.y.f64", 2e-6);
         nn_assert_golden(da, golden, linear ? "grad.x.f64" : "grad.a.f64", 2e-6);
         nn_assert_golden(db, golden, linear ? "grad.w.f64" : "grad.b.f64", 2e-6);
@@ -149,15 +149,15 @@ static void test_golden(void **state) {
 
 static void test_refused(void **state) {
     (void)state;
-    const leat_nn nn = {.kernels = &leat_kernels_scalar};
+    const leat_device device = {.kernels = &leat_kernels_scalar};
     leat_product p = {.rows = 2, .columns = 3, .depth = 4, .a_step = 3, .b_step = 3, .c_step = 3};
-    assert_fails(leat_product_run(&nn, &p, NULL, err), LEAT_ERR_OPTION, "2 x 4 by 4 x 3");
+    assert_fails(leat_product_run(&device, &p, NULL, err), LEAT_ERR_OPTION, "2 x 4 by 4 x 3");
     p.a_step = 4;
     p.rows = INT64_MAX / 2;
-    assert_fails(leat_product_run(&nn, &p, NULL, err), LEAT_ERR_OPTION, "2^40 values");
-    assert_int_equal(leat_product_work_count(&nn, &p), -1);
+    assert_fails(leat_product_run(&device, &p, NULL, err), LEAT_ERR_OPTION, "2^40 values");
+    assert_int_equal(leat_product_work_count(&device, &p), -1);
     p.rows = -1;
-    assert_fails(leat_product_run(&nn, &p, NULL, err), LEAT_ERR_OPTION, "-1 x 4");
+    assert_fails(leat_product_run(&device, &p, NULL, err), LEAT_ERR_OPTION, "-1 x 4");
 }
 
 int main(void) {

@@ -3,22 +3,22 @@
 #include <math.h>
 
 #include "base/rng.h"
+#include "batch/random_streams.h"
 #include "check.h"
 #include "nn/ops/random.h"
-#include "nn/ops/streams.h"
-#include "sample/streams.h"
+#include "nn/random_streams.h"
 #include "ulp.h"
 
 enum { MANY = 1 << 20 };
-typedef void fill_function(const leat_nn *nn, uint64_t key, int64_t first, int64_t count,
+typedef void fill_function(const leat_device *device, uint64_t key, int64_t first, int64_t count,
                            float *out);
 static fill_function *const fills[] = {leat_uniform_fill, leat_normal_fill};
 
 /* sample's are 10 from LEAT_STREAM_EPOCH on; both lists have room to grow. */
-_Static_assert(LEAT_STREAM_INIT > LEAT_STREAM_EPOCH + 0x10000, "streams of nn and sample");
+_Static_assert(LEAT_STREAM_INIT > LEAT_STREAM_EPOCH + 0x10000, "streams of nn and batch");
 _Static_assert(LEAT_STREAM_NN_END < LEAT_STREAM_INIT + 0x10000, "streams of nn");
 
-static const leat_nn scalar = {.kernels = &leat_kernels_scalar};
+static const leat_device scalar = {.kernels = &leat_kernels_scalar};
 static float numbers[MANY];
 
 static void streams_differ(void **state) {
@@ -93,13 +93,13 @@ static void same_for_every_variant_and_cut(void **state) {
                 print_message("%s: built, not run\n", kernels->name);
                 continue;
             }
-            const leat_nn nn = {.kernels = kernels};
+            const leat_device device = {.kernels = kernels};
             for (size_t c = 0; c < sizeof cuts / sizeof *cuts; c++) {
                 memset(got, 0, sizeof got);
                 for (int done = 0; done < SIZE; done += cuts[c]) {
                     const int left = SIZE - done, count = left < cuts[c] ? left : cuts[c];
-                    fills[f](&nn, 99, 1001 + done, count, got + done);
-                    fills[f](&nn, 99, 1001 + done, 0, got + done);
+                    fills[f](&device, 99, 1001 + done, count, got + done);
+                    fills[f](&device, 99, 1001 + done, 0, got + done);
                     assert_true(got[done + count] == 0.0f);
                 }
                 for (int i = 0; i < SIZE; i++)
@@ -128,8 +128,8 @@ static void check_correlation(int distance, double mean, double variance) {
 
 static void moments(void **state) {
     (void)state;
-    const leat_nn nn = {.kernels = leat_kernels_find(NULL)};
-    leat_uniform_fill(&nn, leat_random(1, LEAT_STREAM_INIT, 0), 0, MANY, numbers);
+    const leat_device device = {.kernels = leat_kernels_find(NULL)};
+    leat_uniform_fill(&device, leat_random(1, LEAT_STREAM_INIT, 0), 0, MANY, numbers);
     for (int power = 1; power <= 4; power++) {
         const double mean = 1.0 / (power + 1);
         check_moment(power, mean, sqrt(1.0 / (2 * power + 1) - mean * mean));
@@ -137,7 +137,7 @@ static void moments(void **state) {
     for (int i = 0; i < MANY; i++) assert_true(numbers[i] >= 0 && numbers[i] < 1);
     for (int distance = 1; distance <= 3; distance++) check_correlation(distance, 0.5, 1.0 / 12);
 
-    leat_normal_fill(&nn, leat_random(1, LEAT_STREAM_NOISE, 0), 0, MANY, numbers);
+    leat_normal_fill(&device, leat_random(1, LEAT_STREAM_NOISE, 0), 0, MANY, numbers);
     /* E x^2n = 1 * 3 * ... * (2n - 1) */
     static const double even[] = {1, 1, 3, 15, 105, 945, 10395};
     for (int power = 1; power <= 6; power++) {

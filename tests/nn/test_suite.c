@@ -7,8 +7,8 @@
 #include <stdio.h>
 
 #include "check.h"
+#include "nn/kernel_suites.h"
 #include "nn/kernels/suite.h"
-#include "nn/ops/suites.h"
 
 /* Of every variant on every machine. Changes only with the cases of suite.c, or with a kernel's
  * results, which changes every trained weight. */
@@ -150,8 +150,8 @@ static void squares_of_x(int64_t pixels, int64_t channels, int64_t images, const
 }
 
 /* (x - mean) scale + shift as x scale + (shift - mean scale), with one operation less. */
-static void norm_folded(const leat_norm *norm, int64_t pixels, int64_t channels, int64_t lanes,
-                        const float *x, float *y) {
+static void norm_folded(const leat_normalization *norm, int64_t pixels, int64_t channels,
+                        int64_t lanes, const float *x, float *y) {
     leat_kernels_scalar.norm(norm, pixels, channels, lanes, x, y);
     for (int64_t i = 0; i < pixels * channels * lanes; i++) {
         const int64_t c = i / lanes % channels;
@@ -162,19 +162,19 @@ static void norm_folded(const leat_norm *norm, int64_t pixels, int64_t channels,
 }
 
 /* Takes the sign of the gradient instead of that of the value. */
-static void norm_sums_by_gradient(const leat_norm *norm, int64_t pixels, int64_t channels,
+static void norm_sums_by_gradient(const leat_normalization *norm, int64_t pixels, int64_t channels,
                                   int64_t images, const float *x, const float *up, float *ones,
                                   float *products) {
-    leat_norm linear = *norm;
+    leat_normalization linear = *norm;
     linear.slope = 1;
     leat_kernels_scalar.norm_sums(&linear, pixels, channels, images, x, up, ones, products);
 }
 
 /* Takes the channels in one order and their numbers in the other. */
-static void norm_back_turned(const leat_norm *norm, int64_t pixels, int64_t channels, int64_t lanes,
-                             const float *x, const float *up, float *down) {
+static void norm_back_turned(const leat_normalization *norm, int64_t pixels, int64_t channels,
+                             int64_t lanes, const float *x, const float *up, float *down) {
     float turned[16];
-    leat_norm wrong = *norm;
+    leat_normalization wrong = *norm;
     for (int64_t c = 0; c < channels; c++) turned[c] = norm->ones[channels - 1 - c];
     wrong.ones = turned;
     leat_kernels_scalar.norm_back(&wrong, pixels, channels, lanes, x, up, down);

@@ -57,7 +57,7 @@ class Defaults(unittest.TestCase):
         get = ctypes.CDLL(PATH).leat_settings_get  # the package itself does not use it
         get.restype = ctypes.c_char_p
         for kind, tables, names in (
-                (leat.Loader, ((lib.leat_sample_options_table, "sample"),
+                (leat.Loader, ((lib.leat_sampler_options_table, "sample"),
                                (lib.leat_loader_options_table, "")), 15),
                 (leat.GraphLoader, ((lib.leat_graph_batch_options_table, "batches"),
                                     (lib.leat_graph_loader_options_table, "")), 9)):

@@ -9,8 +9,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "train/generate.h"
-#include "train/open.h"
+#include "train/run/run_reader.h"
+#include "train/tasks/images/generate.h"
 
 static leat_code take(void *context, const float *images, int64_t count, leat_error *err) {
     (void)context;

@@ -273,7 +273,7 @@ static leat_code units(const leat_feed *feed, int64_t at, int64_t *out, leat_err
     return LEAT_OK;
 }
 
-static leat_code place(const leat_feed *feed, int64_t at, int64_t of, leat_place *out,
+static leat_code place(const leat_feed *feed, int64_t at, int64_t of, leat_unit_place *out,
                        leat_error *err) {
     const rows *self = feed->self;
     const int64_t i = units_before(at, self->units) + of;
@@ -286,14 +286,15 @@ static leat_code place(const leat_feed *feed, int64_t at, int64_t of, leat_place
     return LEAT_OK;
 }
 
-static leat_code weight(const leat_feed *feed, const leat_place *at, double *out, leat_error *err) {
+static leat_code weight(const leat_feed *feed, const leat_unit_place *at, double *out,
+                        leat_error *err) {
     (void)feed;
     (void)err;
     *out = (double)at->count;
     return LEAT_OK;
 }
 
-static leat_code make(const leat_feed *feed, const leat_place *at, int64_t index, void *out,
+static leat_code make(const leat_feed *feed, const leat_unit_place *at, int64_t index, void *out,
                       leat_error *err) {
     const rows *self = feed->self;
     const int64_t first = index * self->micro_batch, left = at->count - first;
@@ -414,22 +415,22 @@ static const leat_measure_class measure_class = {.kept = TENANT_KEPT,
 
 /* A mean of the distance over the last two measurements, so that a run that forgets it warns at
  * another step. */
-static leat_watch_look is_near(const leat_train_step *at, double memory[LEAT_WATCH_MEMORY]) {
+static leat_warning_look is_near(const leat_train_step *at, double memory[LEAT_WARNING_MEMORY]) {
     const double distance = leat_train_step_value(at, "distance");
-    if (isnan(distance)) return (leat_watch_look){.counts = false};
+    if (isnan(distance)) return (leat_warning_look){.counts = false};
     const double before = memory[0];
     memory[0] = distance;
-    return (leat_watch_look){
+    return (leat_warning_look){
         .counts = true, .holds = 0.5 * (before + distance) < TENANT_NEAR, .ripe = before > 0};
 }
 
-static leat_watch_look is_steep(const leat_train_step *at, double memory[LEAT_WATCH_MEMORY]) {
+static leat_warning_look is_steep(const leat_train_step *at, double memory[LEAT_WARNING_MEMORY]) {
     (void)memory;
-    return (leat_watch_look){
+    return (leat_warning_look){
         .counts = true, .holds = leat_train_step_value(at, "norm") > TENANT_STEEP, .ripe = true};
 }
 
-static const leat_watch watches[] = {
+static const leat_warning_rule warning_rules[] = {
     {.name = "near", .what = "the line is near", .why = "; stop", .most = 2, .look = is_near},
     {.name = "steep", .what = "the gradient is steep", .why = "", .most = 2, .look = is_steep},
     {.name = NULL},
@@ -439,7 +440,7 @@ const leat_task tenant_task = {.model = &linear_class,
                                .feed = &rows_class,
                                .measures = measures,
                                .measure = &measure_class,
-                               .watches = watches,
+                               .warning_rules = warning_rules,
                                .settings = tenant_settings_table,
                                .exports = &exports};
 

@@ -7,7 +7,7 @@
 #ifndef TESTS_TRAIN_TENANT_H
 #define TESTS_TRAIN_TENANT_H
 
-#include "train/task.h"
+#include "train/run/task.h"
 
 enum { TENANT_INPUTS = 3 };
 #define TENANT_KEPT ".line" /* of a step: a number a line */

@@ -7,8 +7,9 @@
 #include "base/mem.h"
 #include "base/rng.h"
 #include "format/safetensors/safetensors.h"
-#include "train/checkpoint.h"
-#include "train/weights.h"
+#include "train/run/checkpoint.h"
+#include "train/step/weights.h"
+#include "train/tasks/images/dcgan_task.h"
 #include "train_support.h"
 
 enum { IMAGES = 9 };

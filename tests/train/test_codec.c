@@ -4,7 +4,7 @@
 
 #include "base/rng.h"
 #include "check.h"
-#include "train/codec.h"
+#include "train/step/codec.h"
 
 static float from_bits(uint32_t bits) {
     float value;

@@ -13,7 +13,7 @@
 
 #include <cmocka.h>
 
-#include "train/exchange.h"
+#include "train/step/exchange.h"
 #include "train_support.h"
 
 #define RUN "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"

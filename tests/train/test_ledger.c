@@ -6,8 +6,8 @@
 #include "base/file.h"
 #include "base/hash.h"
 #include "base/mem.h"
-#include "train/ledger.h"
-#include "train/open.h"
+#include "train/run/ledger.h"
+#include "train/run/run_reader.h"
 #include "train_support.h"
 
 /* A run of which only the folder counts. */

@@ -5,9 +5,10 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "train/image_feed.h"
-#include "train/metrics.h"
-#include "train/sampling.h"
+#include "train/run/metrics.h"
+#include "train/tasks/images/dcgan_task.h"
+#include "train/tasks/images/image_feed.h"
+#include "train/tasks/images/measure.h"
 #include "train_support.h"
 
 static const leat_value none[] = {{0}};

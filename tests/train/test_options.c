@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
-#include "train/folder.h"
+#include "train/run/folder.h"
 #include "train_support.h"
 
 /* ---- The list ------------------------------------------------------------------------------- */

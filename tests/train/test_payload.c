@@ -5,7 +5,7 @@
 
 #include "base/rng.h"
 #include "check.h"
-#include "train/payload.h"
+#include "train/step/payload.h"
 
 enum { GRADIENT = 700, STATISTICS = 9, SUMS = 3 };
 

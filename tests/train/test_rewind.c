@@ -7,9 +7,9 @@
 #include "base/lock.h"
 #include "base/mem.h"
 #include "quick_kernels.h"
-#include "train/ledger.h"
-#include "train/open.h"
-#include "train/rewind.h"
+#include "train/run/ledger.h"
+#include "train/run/rewind.h"
+#include "train/run/run_reader.h"
 #include "train_support.h"
 
 static leat_train_options options_of(int64_t steps) {

@@ -10,7 +10,7 @@
 #include "base/file.h"
 #include "base/json.h"
 #include "leat/format.h"
-#include "train/sampling.h"
+#include "train/tasks/images/measure.h"
 #include "train_support.h"
 
 static char *read_in(const char *run, const char *name) {
@@ -35,7 +35,7 @@ static void the_folder_holds_what_is_promised(void **state) {
     assert_int_equal(result.last_step, 5);
     assert_true(result.measured[LEAT_MEASURE_SCORE] >= 0 && result.untrained >= 0);
     assert_true(result.measured[LEAT_MEASURE_DEVIATION] > 0 && result.samples_per_second > 0);
-    assert_ptr_equal(result.measures, leat_sampling_measures);
+    assert_ptr_equal(result.measures, leat_image_measures);
     assert_string_equal(result.reference.name, "score_halves");
     assert_string_equal(result.many, "images");
     static const char *const names[] = {"config.yaml",

@@ -8,8 +8,8 @@
 #include "base/file.h"
 #include "base/lock.h"
 #include "leat/format.h"
-#include "train/checkpoint.h"
-#include "train/folder.h"
+#include "train/run/checkpoint.h"
+#include "train/run/folder.h"
 #include "train_support.h"
 
 static bool exists(const char *path) {
@@ -287,7 +287,7 @@ static void imports_that_do_not_fit_are_refused(void **state) {
 
 static void the_bill_is_kept(void **state) {
     leat_train_options options = train_options(3);
-    leat_train_bill bill;
+    leat_train_estimate estimate;
     (void)state;
     options.settings = NULL; /* width 64, latent size 100 */
     options.units = 3;
@@ -295,17 +295,17 @@ static void the_bill_is_kept(void **state) {
     options.micro_batch = 32;
     options.codec_up = LEAT_CODEC_INT8;
     options.codec_down = LEAT_CODEC_BF16;
-    assert_ok(leat_train_plan("dcgan", train_data(TRAIN_IMAGES), &options, false, &bill, err));
-    assert_int_equal(bill.parts[0].parameters, 3576704);
-    assert_int_equal(bill.parts[1].parameters, 2765568);
-    assert_int_equal(bill.step_samples, 960);
-    assert_int_equal(bill.weights_bytes, 12684544);
-    assert_int_equal(bill.payload_bytes, 128 + 6342272 + 99100 + 220160 + 24);
-    assert_true(bill.samples_per_second == 0);
-    assert_in_range(bill.memory_bytes, 300 << 20, 600 << 20);
+    assert_ok(leat_train_plan("dcgan", train_data(TRAIN_IMAGES), &options, false, &estimate, err));
+    assert_int_equal(estimate.parts[0].parameters, 3576704);
+    assert_int_equal(estimate.parts[1].parameters, 2765568);
+    assert_int_equal(estimate.step_samples, 960);
+    assert_int_equal(estimate.weights_bytes, 12684544);
+    assert_int_equal(estimate.payload_bytes, 128 + 6342272 + 99100 + 220160 + 24);
+    assert_true(estimate.samples_per_second == 0);
+    assert_in_range(estimate.memory_bytes, 300 << 20, 600 << 20);
     options = train_options(3);
-    assert_ok(leat_train_plan("dcgan", train_data(TRAIN_IMAGES), &options, true, &bill, err));
-    assert_true(bill.samples_per_second > 0);
+    assert_ok(leat_train_plan("dcgan", train_data(TRAIN_IMAGES), &options, true, &estimate, err));
+    assert_true(estimate.samples_per_second > 0);
 }
 
 /* ---- grids ---------------------------------------------------------------------------------- */

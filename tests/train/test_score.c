@@ -6,8 +6,8 @@
 #include "base/file.h"
 #include "base/mem.h"
 #include "base/rng.h"
-#include "train/sampling.h"
-#include "train/spread.h"
+#include "train/tasks/images/image_spread.h"
+#include "train/tasks/images/measure.h"
 #include "train_support.h"
 
 enum { N = LEAT_SCORE_N };
@@ -133,15 +133,15 @@ static void measurements_are_kept(void **state) {
 static void the_spread_of_the_data_is_measured(void **state) {
     const leat_samples samples = train_samples(9);
     leat_score_reference *reference = calloc(1, sizeof *reference);
-    leat_spread *spread = calloc(1, sizeof *spread);
+    leat_image_spread *spread = calloc(1, sizeof *spread);
     uint8_t image[LEAT_IMAGE_VALUES];
     (void)state;
     for (int64_t i = 0; i < 9; i++) {
         assert_ok(samples.read(samples.context, i, image, err));
-        leat_spread_add(spread, image);
+        leat_image_spread_add(spread, image);
     }
     assert_ok(leat_score_measure(reference, &samples, 2, NULL, NULL, err));
-    assert_true(reference->spread > 0.01 && reference->spread == leat_spread_get(spread));
+    assert_true(reference->spread > 0.01 && reference->spread == leat_image_spread_get(spread));
     const leat_samples one = train_samples(1);
     assert_ok(leat_score_measure(reference, &one, 1, NULL, NULL, err));
     assert_true(isnan(reference->spread));
@@ -153,7 +153,7 @@ static void the_spread_of_the_data_is_measured(void **state) {
 static void resume_with(const char *run, const leat_samples *samples) {
     const leat_train_options options = train_small();
     leat_trainer *trainer = train_create(&options, samples);
-    leat_sampling sampling;
+    leat_image_measure sampling;
     leat_run_folder folder;
     assert_ok(leat_run_folder_look(&folder, run, err));
     const leat_feed feed = {.samples = samples};
@@ -161,8 +161,8 @@ static void resume_with(const char *run, const leat_samples *samples) {
                                .model = leat_trainer_model(trainer),
                                .feed = &feed,
                                .options = &options};
-    assert_ok(leat_sampling_create(&sampling, &of, err));
-    leat_sampling_free(&sampling);
+    assert_ok(leat_image_measure_create(&sampling, &of, err));
+    leat_image_measure_free(&sampling);
     train_destroy(trainer);
 }
 

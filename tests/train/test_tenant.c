@@ -13,13 +13,15 @@
 #include "base/file.h"
 #include "base/mem.h"
 #include "tenant.h"
-#include "train/exchange.h"
-#include "train/image_feed.h"
-#include "train/open.h"
-#include "train/weights.h"
+#include "train/run/run_reader.h"
+#include "train/step/exchange.h"
+#include "train/step/weights.h"
+#include "train/tasks/images/dcgan_task.h"
+#include "train/tasks/images/image_feed.h"
 #include "train_support.h"
 
-/* Instead of the list in src/train/tasks.c. The last one is a model without exports (main). */
+/* Instead of the list in src/train/tasks/tasks.c. The last one is a model without exports (main).
+ */
 static leat_model_class bare_class;
 static leat_task bare_task;
 const leat_task *const leat_tasks[] = {
@@ -259,7 +261,7 @@ static void what_does_not_fit_is_refused(void **state) {
     leat_train_options options = options_of(1);
     const tenant_settings other = {.scale = 2, .learning_rate = 0.0625};
     leat_train_result result;
-    leat_train_bill bill;
+    leat_train_estimate estimate;
     (void)state;
     const char *run = train_path("refused");
     train(run, &options);
@@ -280,7 +282,7 @@ static void what_does_not_fit_is_refused(void **state) {
                  "there is dcgan, linear, higher, lower, neither");
     assert_fails(leat_train(NULL, data(), run, &options, &result, err), LEAT_ERR_OPTION,
                  "no model is named; there is dcgan, linear, higher, lower, neither");
-    assert_fails(leat_train_plan(NULL, data(), &options, false, &bill, err), LEAT_ERR_OPTION,
+    assert_fails(leat_train_plan(NULL, data(), &options, false, &estimate, err), LEAT_ERR_OPTION,
                  "no model is named");
     assert_null(leat_train_settings_table(NULL));
     assert_string_equal(leat_train_sample_words(NULL, true), "samples");
@@ -294,11 +296,11 @@ static void what_does_not_fit_is_refused(void **state) {
                  "of a run of the model \"linear\"");
     leat_run_close(opened);
     options = options_of(1);
-    assert_ok(leat_train_plan("linear", data(), &options, true, &bill, err));
-    assert_int_equal(bill.parameters, TENANT_INPUTS + 1);
-    assert_null(bill.parts[0].name);
-    assert_int_equal(bill.sample_size, 0);
-    assert_true(bill.step_samples == 11 && bill.samples_per_second > 0);
+    assert_ok(leat_train_plan("linear", data(), &options, true, &estimate, err));
+    assert_int_equal(estimate.parameters, TENANT_INPUTS + 1);
+    assert_null(estimate.parts[0].name);
+    assert_int_equal(estimate.sample_size, 0);
+    assert_true(estimate.step_samples == 11 && estimate.samples_per_second > 0);
 }
 
 /* ---- exported, and back --------------------------------------------------------------------- */
@@ -568,7 +570,7 @@ static void every_micro_batch_is_folded_once(void **state) {
 }
 
 /* A feed that says another weight than the model finds. */
-static leat_code wrong_weight(const leat_feed *feed, const leat_place *place, double *weight,
+static leat_code wrong_weight(const leat_feed *feed, const leat_unit_place *place, double *weight,
                               leat_error *err) {
     LEAT_TRY(tenant_task.feed->weight(feed, place, weight, err));
     *weight += 1;

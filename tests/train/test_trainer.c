@@ -8,9 +8,10 @@
 #include <stdlib.h>
 
 #include "format/image_set_support.h"
-#include "leat/sample.h"
-#include "train/generate.h"
-#include "train/plan.h"
+#include "leat/batch.h"
+#include "train/tasks/images/dcgan_task.h"
+#include "train/tasks/images/generate.h"
+#include "train/tasks/images/image_plan.h"
 #include "train_support.h"
 
 enum { IMAGES = 11, STEPS = 3 };
@@ -348,27 +349,27 @@ static void bad_options_are_refused(void **state) {
     leat_train_options options = train_small();
     leat_samples samples = train_samples(IMAGES);
     leat_feed feed;
-    leat_plan plan;
+    leat_image_plan plan;
     int64_t steps = 0;
     (void)state;
-    assert_fails(leat_plan_make(&plan, &options, 0, err), LEAT_ERR_INPUT, "no images");
+    assert_fails(leat_image_plan_make(&plan, &options, 0, err), LEAT_ERR_INPUT, "no images");
     options.unit_size = 5;
-    assert_fails(leat_plan_make(&plan, &options, 3, err), LEAT_ERR_OPTION, "unit-size 5");
+    assert_fails(leat_image_plan_make(&plan, &options, 3, err), LEAT_ERR_OPTION, "unit-size 5");
     options = train_small();
-    assert_ok(leat_plan_make(&plan, &options, IMAGES, err));
+    assert_ok(leat_image_plan_make(&plan, &options, IMAGES, err));
     samples.sample_bytes = 100;
     assert_ok(leat_feed_open_samples(&feed, leat_dcgan_task.feed, &samples, err));
     assert_fails(leat_feed_plan(&feed, &options, err), LEAT_ERR_OPTION, "--size 64");
     leat_feed_close(&feed);
     options.epochs = 2;
-    assert_fails(leat_plan_steps(&plan, &options, &steps, err), LEAT_ERR_OPTION, "both set");
+    assert_fails(leat_image_plan_steps(&plan, &options, &steps, err), LEAT_ERR_OPTION, "both set");
     options.steps = 0;
-    assert_ok(leat_plan_steps(&plan, &options, &steps, err));
+    assert_ok(leat_image_plan_steps(&plan, &options, &steps, err));
     assert_int_equal(steps, 3); /* ceil(2 * 11 / 8) */
     options.epochs = 0;
-    assert_fails(leat_plan_steps(&plan, &options, &steps, err), LEAT_ERR_OPTION, "--epochs");
+    assert_fails(leat_image_plan_steps(&plan, &options, &steps, err), LEAT_ERR_OPTION, "--epochs");
     options.epochs = INT64_MAX / 4;
-    assert_fails(leat_plan_steps(&plan, &options, &steps, err), LEAT_ERR_OPTION, "too many");
+    assert_fails(leat_image_plan_steps(&plan, &options, &steps, err), LEAT_ERR_OPTION, "too many");
 }
 
 int main(void) {

@@ -8,6 +8,7 @@
 #include "base/mem.h"
 #include "format/image_set_support.h"
 #include "memory_folder.h"
+#include "train/tasks/images/dcgan_task.h"
 
 static const leat_dcgan_settings small = {
     .width = 1, .latent = 3, .learning_rate = 2e-4, .beta1 = 0.5, .beta2 = 0.999};

@@ -4,8 +4,8 @@
 #define TESTS_TRAIN_SUPPORT_H
 
 #include "check.h"
-#include "train/tasks.h"
-#include "train/trainer.h"
+#include "train/step/trainer.h"
+#include "train/tasks/images/dcgan_task.h"
 
 /* Width 1, latent size 3, 2 units of 4 images, micro-batches of 2, one thread, 4 steps, no samples.
  */

@@ -73,12 +73,12 @@ leat_code leat_ar_emit_packed(leat_ar_emitter *emitter, leat_ar_chunk *chunk, ui
                               const leat_buf *sizes, const leat_buf *values, leat_error *err) {
     uint8_t front[1 + LEAT_AR_VARINT_BYTES] = {codec_byte};
     int front_bytes = 1 + leat_ar_put_varint(front + 1, (uint64_t)sizes->size);
-    leat_hh64 hash;
-    leat_hh64_init(&hash);
-    leat_hh64_update(&hash, front, front_bytes);
-    leat_hh64_update(&hash, sizes->data, sizes->size);
-    leat_hh64_update(&hash, values->data, values->size);
-    chunk->data_hash = leat_hh64_final(&hash);
+    leat_highwayhash hash;
+    leat_highwayhash_init(&hash);
+    leat_highwayhash_update(&hash, front, front_bytes);
+    leat_highwayhash_update(&hash, sizes->data, sizes->size);
+    leat_highwayhash_update(&hash, values->data, values->size);
+    chunk->data_hash = leat_highwayhash_final(&hash);
     chunk->data_bytes = front_bytes + sizes->size + values->size;
     LEAT_TRY(leat_ar_emit_begin(emitter, chunk, err));
     LEAT_TRY(leat_ar_emit_data(emitter, front, front_bytes, err));
@@ -90,14 +90,14 @@ leat_code leat_ar_emit_packed(leat_ar_emitter *emitter, leat_ar_chunk *chunk, ui
 /* The hash of any number of zeros, in steps of a block. */
 static uint64_t hash_of_zeros(int64_t size_bytes) {
     static const uint8_t zeros[4096] = {0};
-    leat_hh64 hash;
-    leat_hh64_init(&hash);
+    leat_highwayhash hash;
+    leat_highwayhash_init(&hash);
     while (size_bytes > 0) {
         int64_t step = size_bytes < (int64_t)sizeof zeros ? size_bytes : (int64_t)sizeof zeros;
-        leat_hh64_update(&hash, zeros, step);
+        leat_highwayhash_update(&hash, zeros, step);
         size_bytes -= step;
     }
-    return leat_hh64_final(&hash);
+    return leat_highwayhash_final(&hash);
 }
 
 leat_code leat_ar_emit_padding(leat_ar_emitter *emitter, leat_error *err) {

@@ -117,7 +117,7 @@ static void measure(footer *f) {
 
 static leat_code put_hash(void *hash, const void *bytes, int64_t size_bytes, leat_error *err) {
     (void)err;
-    leat_hh64_update(hash, bytes, size_bytes);
+    leat_highwayhash_update(hash, bytes, size_bytes);
     return LEAT_OK;
 }
 
@@ -132,10 +132,10 @@ static leat_code produce_plain(const footer *f, leat_ar_put_fn put, void *contex
 
 static leat_code emit_plain(leat_ar_emitter *emitter, const footer *f, leat_ar_chunk *chunk,
                             leat_error *err) {
-    leat_hh64 hash;
-    leat_hh64_init(&hash);
+    leat_highwayhash hash;
+    leat_highwayhash_init(&hash);
     LEAT_TRY(produce_plain(f, put_hash, &hash, err));
-    chunk->data_hash = leat_hh64_final(&hash);
+    chunk->data_hash = leat_highwayhash_final(&hash);
     chunk->data_bytes =
         1 + leat_ar_varint_bytes((uint64_t)f->sizes_bytes) + f->sizes_bytes + f->values_bytes;
     LEAT_TRY(leat_ar_emit_begin(emitter, chunk, err));
@@ -189,7 +189,7 @@ static leat_code emit_postscript(leat_ar_emitter *emitter, int64_t footer_offset
     }
     leat_ar_chunk chunk = {.type = LEAT_AR_CHUNK_SIMPLE,
                            .data_bytes = at,
-                           .data_hash = leat_hh64_of(data, at),
+                           .data_hash = leat_highwayhash_of(data, at),
                            .record_count = POSTSCRIPT_COPIES,
                            .decoded_bytes = POSTSCRIPT_COPIES * size};
     LEAT_TRY(leat_ar_emit_begin(emitter, &chunk, err));

@@ -116,7 +116,7 @@ LEAT_MUST_CHECK leat_code leat_ar_emit_packed(leat_ar_emitter *emitter, leat_ar_
 /* A padding chunk that ends on a block boundary; none if the position is one. */
 LEAT_MUST_CHECK leat_code leat_ar_emit_padding(leat_ar_emitter *emitter, leat_error *err);
 
-/* ---- options.c ---- */
+/* ---- writer_options.c ---- */
 
 /* The options with the level filled in and everything in its range. */
 LEAT_MUST_CHECK leat_code leat_ar_options_check(const leat_ar_options *options,

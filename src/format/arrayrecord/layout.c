@@ -66,7 +66,7 @@ void leat_ar_block_header(uint8_t header[LEAT_AR_BLOCK_HEADER_BYTES], int64_t po
                           int64_t begin, int64_t end) {
     leat_ar_store64(header + 8, (uint64_t)(position - begin));
     leat_ar_store64(header + 16, (uint64_t)(end - position));
-    leat_ar_store64(header, leat_hh64_of(header + 8, 16));
+    leat_ar_store64(header, leat_highwayhash_of(header + 8, 16));
 }
 
 void leat_ar_chunk_header(uint8_t header[LEAT_AR_CHUNK_HEADER_BYTES], const leat_ar_chunk *chunk) {
@@ -74,7 +74,7 @@ void leat_ar_chunk_header(uint8_t header[LEAT_AR_CHUNK_HEADER_BYTES], const leat
     leat_ar_store64(header + 16, chunk->data_hash);
     leat_ar_store64(header + 24, chunk->type | (uint64_t)chunk->record_count << 8);
     leat_ar_store64(header + 32, (uint64_t)chunk->decoded_bytes);
-    leat_ar_store64(header, leat_hh64_of(header + 8, 32));
+    leat_ar_store64(header, leat_highwayhash_of(header + 8, 32));
 }
 
 int leat_ar_record_front(uint8_t front[LEAT_AR_FRONT_BYTES], int64_t size_bytes) {
@@ -100,7 +100,7 @@ int leat_ar_plain_head(int64_t begin, int64_t record_bytes, uint8_t head[LEAT_AR
 
 bool leat_ar_chunk_header_parse(const uint8_t header[LEAT_AR_CHUNK_HEADER_BYTES],
                                 leat_ar_chunk *chunk) {
-    if (leat_ar_load64(header) != leat_hh64_of(header + 8, 32)) return false;
+    if (leat_ar_load64(header) != leat_highwayhash_of(header + 8, 32)) return false;
     uint64_t data_bytes = leat_ar_load64(header + 8), decoded_bytes = leat_ar_load64(header + 32);
     if (data_bytes > INT64_MAX || decoded_bytes > INT64_MAX) return false;
     chunk->data_bytes = (int64_t)data_bytes;

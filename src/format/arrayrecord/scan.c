@@ -70,7 +70,7 @@ leat_code leat_ar_chunk_read(const leat_ar_bytes *bytes, int64_t begin, int64_t 
 }
 
 typedef struct scan {
-    leat_hh64 hash;
+    leat_highwayhash hash;
     int64_t stream; /* bytes of the chunk's stream seen, its header included */
     uint8_t *data;  /* where data goes, or NULL */
 } scan;
@@ -89,7 +89,7 @@ static void scan_run(scan *s, const uint8_t *run, int64_t size_bytes) {
         run = s->data;
         s->data += size_bytes;
     }
-    leat_hh64_update(&s->hash, run, size_bytes);
+    leat_highwayhash_update(&s->hash, run, size_bytes);
 }
 
 leat_code leat_ar_chunk_scan(const leat_ar_bytes *bytes, const leat_ar_chunk *chunk, uint8_t *data,
@@ -97,7 +97,7 @@ leat_code leat_ar_chunk_scan(const leat_ar_bytes *bytes, const leat_ar_chunk *ch
     leat_error unheard;
     if (err == NULL) err = &unheard;
     scan s = {.data = data};
-    leat_hh64_init(&s.hash);
+    leat_highwayhash_init(&s.hash);
     int64_t position = chunk->begin;
     while (position < chunk->data_end) {
         /* pieces end on multiples of their size, so no block header is cut */
@@ -119,7 +119,7 @@ leat_code leat_ar_chunk_scan(const leat_ar_bytes *bytes, const leat_ar_chunk *ch
         }
     }
     LEAT_ASSERT(s.stream == CHUNK_HEADER + chunk->data_bytes);
-    if (leat_hh64_final(&s.hash) == chunk->data_hash) return LEAT_OK;
+    if (leat_highwayhash_final(&s.hash) == chunk->data_hash) return LEAT_OK;
     return bad_chunk(err, chunk->begin, "data hash mismatch");
 }
 

@@ -16,7 +16,7 @@ typedef struct counter {
     const uint8_t *front;
     int64_t front_bytes;
     int64_t left;
-    leat_hh64 hash;
+    leat_highwayhash hash;
     leat_ar_put_fn put; /* NULL: only the hash is wanted */
     void *context;
 } counter;
@@ -29,21 +29,21 @@ static leat_code count_put(void *counter_pointer, const void *bytes, int64_t siz
         return leat_fail(err, LEAT_ERR_INPUT, "the record has more bytes than announced");
     }
     c->left -= size_bytes;
-    leat_hh64_update(&c->hash, bytes, size_bytes);
+    leat_highwayhash_update(&c->hash, bytes, size_bytes);
     return c->put == NULL ? LEAT_OK : c->put(c->context, bytes, size_bytes, err);
 }
 
 /* One pass: exactly the bytes of the record. */
 static leat_code pass(const leat_ar_stream *record, counter *c, uint64_t *hash, leat_error *err) {
     c->left = record->size_bytes;
-    leat_hh64_init(&c->hash);
-    leat_hh64_update(&c->hash, c->front, c->front_bytes);
+    leat_highwayhash_init(&c->hash);
+    leat_highwayhash_update(&c->hash, c->front, c->front_bytes);
     LEAT_TRY(record->produce(record->context, count_put, c, err));
     if (c->left != 0) {
         return leat_fail(err, LEAT_ERR_INPUT, "the record has %lld bytes fewer than announced",
                          (long long)c->left);
     }
-    *hash = leat_hh64_final(&c->hash);
+    *hash = leat_highwayhash_final(&c->hash);
     return LEAT_OK;
 }
 
@@ -72,13 +72,13 @@ static leat_code stream_plain(leat_ar_sink_writer *writer, leat_ar_chunk *chunk,
 typedef struct spill {
     leat_file *file;
     int64_t size_bytes;
-    leat_hh64 hash;
+    leat_highwayhash hash;
 } spill;
 
 static leat_code spill_put(void *spill_pointer, const void *bytes, int64_t size_bytes,
                            leat_error *err) {
     spill *s = spill_pointer;
-    leat_hh64_update(&s->hash, bytes, size_bytes);
+    leat_highwayhash_update(&s->hash, bytes, size_bytes);
     LEAT_TRY(leat_file_pwrite(s->file, bytes, size_bytes, s->size_bytes, err));
     s->size_bytes += size_bytes;
     return LEAT_OK;
@@ -126,13 +126,13 @@ static leat_code stream_packed(leat_ar_sink_writer *writer, leat_ar_chunk *chunk
     counter c = {.put = encoder_put, .context = writer->encoder};
     uint64_t unused = 0;
     LEAT_TRY(pack_front(writer, chunk->decoded_bytes, front, err));
-    leat_hh64_init(&s->hash);
-    leat_hh64_update(&s->hash, front->data, front->size);
+    leat_highwayhash_init(&s->hash);
+    leat_highwayhash_update(&s->hash, front->data, front->size);
     LEAT_TRY(leat_ar_encoder_begin(writer->encoder, chunk->decoded_bytes, spill_put, s, err));
     LEAT_TRY(pass(record, &c, &unused, err));
     LEAT_TRY(leat_ar_encoder_end(writer->encoder, err));
     chunk->data_bytes = front->size + s->size_bytes;
-    chunk->data_hash = leat_hh64_final(&s->hash);
+    chunk->data_hash = leat_highwayhash_final(&s->hash);
     LEAT_TRY(leat_ar_emit_begin(emitter, chunk, err));
     LEAT_TRY(leat_ar_emit_data(emitter, front->data, front->size, err));
     LEAT_TRY(copy_spill(emitter, s, err));

@@ -21,7 +21,7 @@ const uint8_t *leat_view_memory(const leat_view *view) {
 
 static const uint8_t *get_from_place(void *context, int64_t offset, int64_t size_bytes,
                                      uint8_t *scratch, leat_error *err) {
-    const leat_place *place = context;
+    const leat_record_place *place = context;
     int64_t done = 0;
     while (done < size_bytes) {
         int64_t at = 0;
@@ -33,15 +33,15 @@ static const uint8_t *get_from_place(void *context, int64_t offset, int64_t size
     return scratch;
 }
 
-leat_view leat_view_of_place(leat_place *place, int64_t size_bytes) {
+leat_view leat_view_of_place(leat_record_place *place, int64_t size_bytes) {
     LEAT_ASSERT(place->paged != NULL);
     leat_view view = {.size_bytes = size_bytes, .context = place, .get = get_from_place};
     return view;
 }
 
-bool leat_view_place(const leat_view *view, leat_place *place) {
-    if (view->get == get_from_place) *place = *(const leat_place *)view->context;
-    else *place = (leat_place){.data = leat_view_memory(view)};
+bool leat_view_place(const leat_view *view, leat_record_place *place) {
+    if (view->get == get_from_place) *place = *(const leat_record_place *)view->context;
+    else *place = (leat_record_place){.data = leat_view_memory(view)};
     return place->data != NULL;
 }
 

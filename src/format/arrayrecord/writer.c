@@ -9,7 +9,8 @@
 #define GROUP_BYTES_MAX (INT64_C(1) << 31)
 
 static leat_code write_signature(leat_ar_emitter *emitter, leat_error *err) {
-    leat_ar_chunk chunk = {.type = LEAT_AR_CHUNK_SIGNATURE, .data_hash = leat_hh64_of(NULL, 0)};
+    leat_ar_chunk chunk = {.type = LEAT_AR_CHUNK_SIGNATURE,
+                           .data_hash = leat_highwayhash_of(NULL, 0)};
     LEAT_TRY(leat_ar_emit_begin(emitter, &chunk, err));
     return leat_ar_emit_end(emitter, err);
 }
@@ -90,12 +91,12 @@ static leat_code write_plain(leat_ar_sink_writer *writer, leat_ar_chunk *chunk,
                              const uint8_t *front, int64_t front_bytes, const leat_buf *sizes,
                              const void *values, leat_error *err) {
     int64_t sizes_bytes = sizes == NULL ? 0 : sizes->size;
-    leat_hh64 hash;
-    leat_hh64_init(&hash);
-    leat_hh64_update(&hash, front, front_bytes);
-    if (sizes != NULL) leat_hh64_update(&hash, sizes->data, sizes_bytes);
-    leat_hh64_update(&hash, values, chunk->decoded_bytes);
-    chunk->data_hash = leat_hh64_final(&hash);
+    leat_highwayhash hash;
+    leat_highwayhash_init(&hash);
+    leat_highwayhash_update(&hash, front, front_bytes);
+    if (sizes != NULL) leat_highwayhash_update(&hash, sizes->data, sizes_bytes);
+    leat_highwayhash_update(&hash, values, chunk->decoded_bytes);
+    chunk->data_hash = leat_highwayhash_final(&hash);
     chunk->data_bytes = front_bytes + sizes_bytes + chunk->decoded_bytes;
     leat_ar_emitter *emitter = &writer->emitter;
     LEAT_TRY(leat_ar_emit_begin(emitter, chunk, err));

@@ -27,7 +27,7 @@ typedef struct part_texts {
 typedef struct gathering {
     leat_probe_row *row;
     bool own; /* each measurement has its own source */
-    leat_place place;
+    leat_record_place place;
     leat_look look;
     const int64_t *indices;
     leat_measurement *points;
@@ -83,21 +83,21 @@ static void find_values(gathering *g, const int64_t *indices, int count) {
     int64_t src_offsets = columns[LEAT_PROBE_FIELD_SRC].values.offset;
     int64_t rtt = columns[LEAT_PROBE_FIELD_RTT].values.offset;
     for (int i = 0; i < count; i++) {
-        g->dst.offsets_at[i] = leat_place_at(&g->place, offsets + 4 * indices[i]);
+        g->dst.offsets_at[i] = leat_record_place_at(&g->place, offsets + 4 * indices[i]);
         fetch(g, g->dst.offsets_at[i]);
-        g->time_at[i] = leat_place_at(&g->place, time + 8 * indices[i]);
+        g->time_at[i] = leat_record_place_at(&g->place, time + 8 * indices[i]);
         fetch(g, g->time_at[i]);
-        g->rtt_at[i] = leat_place_at(&g->place, rtt + 4 * indices[i]);
+        g->rtt_at[i] = leat_record_place_at(&g->place, rtt + 4 * indices[i]);
         fetch(g, g->rtt_at[i]);
     }
     for (int i = 0; g->own && i < count; i++) {
-        g->src.offsets_at[i] = leat_place_at(&g->place, src_offsets + 4 * indices[i]);
+        g->src.offsets_at[i] = leat_record_place_at(&g->place, src_offsets + 4 * indices[i]);
         fetch(g, g->src.offsets_at[i]);
     }
 }
 
 static void want(gathering *g, const int64_t *at, int count, int64_t size_bytes) {
-    for (int i = 0; i < count; i++) leat_place_want(&g->place, &g->look, at[i], size_bytes);
+    for (int i = 0; i < count; i++) leat_record_place_want(&g->place, &g->look, at[i], size_bytes);
 }
 
 static leat_code check_values(gathering *g, int count, leat_error *err) {
@@ -115,12 +115,12 @@ static void find_column(const gathering *g, const leat_arrow_array *column, part
     for (int i = 0; i < count; i++) {
         uint8_t scratch[8];
         int32_t ends[2];
-        memcpy(ends, leat_place_bytes(&g->place, texts->offsets_at[i], 8, scratch), 8);
+        memcpy(ends, leat_record_place_bytes(&g->place, texts->offsets_at[i], 8, scratch), 8);
         bool usual = ends[0] >= 0 && ends[1] > ends[0] && ends[1] <= column->data.size_bytes &&
                      ends[1] - ends[0] <= LEAT_ADDRESS_TEXT_BYTES;
         texts->bytes[i] = usual ? ends[1] - ends[0] : -1;
         if (!usual) continue;
-        texts->at[i] = leat_place_at(&g->place, column->data.offset + ends[0]);
+        texts->at[i] = leat_record_place_at(&g->place, column->data.offset + ends[0]);
         fetch(g, texts->at[i]);
     }
 }
@@ -128,7 +128,7 @@ static void find_column(const gathering *g, const leat_arrow_array *column, part
 static void want_column(gathering *g, const part_texts *texts, int count) {
     for (int i = 0; i < count; i++) {
         if (texts->bytes[i] < 0) continue;
-        leat_place_want(&g->place, &g->look, texts->at[i], texts->bytes[i]);
+        leat_record_place_want(&g->place, &g->look, texts->at[i], texts->bytes[i]);
     }
 }
 
@@ -148,7 +148,7 @@ static bool read_source(gathering *g, int i) {
     uint8_t scratch[LEAT_ADDRESS_TEXT_BYTES];
     int32_t size = g->src.bytes[i];
     if (size < 0) return false;
-    const uint8_t *text = leat_place_bytes(&g->place, g->src.at[i], size, scratch);
+    const uint8_t *text = leat_record_place_bytes(&g->place, g->src.at[i], size, scratch);
     /* neighbours have the same one as a rule */
     if (source->text_bytes == size && memcmp(source->text, text, (size_t)size) == 0) return true;
     return leat_probe_address_read(source, (const char *)text, size);
@@ -164,13 +164,13 @@ static bool read_point(gathering *g, int64_t k, int i) {
     int64_t index = g->indices[k], time_us;
     float rtt;
     if (g->dst.bytes[i] < 0 || (g->own && !read_source(g, i))) return false;
-    memcpy(&time_us, leat_place_bytes(&g->place, g->time_at[i], 8, scratch), 8);
-    memcpy(&rtt, leat_place_bytes(&g->place, g->rtt_at[i], 4, scratch), 4);
+    memcpy(&time_us, leat_record_place_bytes(&g->place, g->time_at[i], 8, scratch), 8);
+    memcpy(&rtt, leat_record_place_bytes(&g->place, g->rtt_at[i], 4, scratch), 4);
     if (time_us < 0 || isinf(rtt) || (index == 0 && time_us != info->first_us) ||
         (index == info->n_measurements - 1 && time_us != info->last_us))
         return false;
     memset(point->dst_bytes, 0, sizeof point->dst_bytes);
-    text = leat_place_bytes(&g->place, g->dst.at[i], g->dst.bytes[i], scratch);
+    text = leat_record_place_bytes(&g->place, g->dst.at[i], g->dst.bytes[i], scratch);
     int version = leat_address_parse((const char *)text, g->dst.bytes[i], point->dst_bytes);
     if (version == 0 || version != source->version) return false;
     point->time_us = time_us;

@@ -6,7 +6,7 @@
 #include "format/dataset/manifest.h"
 #include "ingest/can/job.h"
 #include "ingest/can/read/formats.h"
-#include "ingest/options.h"
+#include "ingest/option_rows.h"
 
 /* What a scan leaves in the work folder. */
 typedef struct can_saved {

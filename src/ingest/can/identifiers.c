@@ -12,8 +12,8 @@
 #include "base/error.h"
 #include "ingest/can/job.h"
 #include "ingest/can/read/column_option.h"
-#include "ingest/can/read/known.h"
-#include "ingest/can/read/remedies.h"
+#include "ingest/can/read/hints.h"
+#include "ingest/can/read/known_logs.h"
 
 enum { IDS_ENOUGH = 16, DIGITS_ENOUGH = 3 };
 

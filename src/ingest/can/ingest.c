@@ -14,7 +14,7 @@
 #include "ingest/can/cache/pauses.h"
 #include "ingest/can/cache/write.h"
 #include "ingest/can/job.h"
-#include "ingest/options.h"
+#include "ingest/option_rows.h"
 
 static void append(char *warning, size_t size, const char *text) {
     size_t used = strlen(warning);

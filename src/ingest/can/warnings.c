@@ -7,9 +7,9 @@
 
 #include "ingest/can/job.h"
 #include "ingest/can/read/csv.h"
-#include "ingest/can/read/known.h"
+#include "ingest/can/read/hints.h"
+#include "ingest/can/read/known_logs.h"
 #include "ingest/can/read/labels.h"
-#include "ingest/can/read/remedies.h"
 
 typedef struct notes {
     const leat_can_splits *splits; /* NULL: no files are named */

@@ -204,7 +204,7 @@ LEAT_MUST_CHECK leat_code leat_images_job_settle(leat_images_job *job, const cha
 /* Fails once the files rejected so far are too many, even if all that are left are good. */
 LEAT_MUST_CHECK leat_code leat_images_job_check_share(leat_images_job *job, leat_error *err);
 
-/* options.c */
+/* ingest_options.c */
 LEAT_MUST_CHECK leat_code leat_images_options_check(const leat_images_ingest_options *o,
                                                     leat_error *err);
 

@@ -7,7 +7,7 @@
 
 #include "base/json.h"
 #include "ingest/images/job.h"
-#include "ingest/values.h"
+#include "ingest/value_text.h"
 
 #define COLUMNS "file,reason,what"
 

@@ -104,7 +104,7 @@ LEAT_MUST_CHECK leat_code leat_job_state_save(const leat_job *job, leat_error *e
 /* Reads the state of an interrupted run into job->state and the streams of its spills, and opens
  * them; state.scanned stays false if there is none. LEAT_ERR_OPTION names the difference. */
 LEAT_MUST_CHECK leat_code leat_job_state_load(leat_job *job, leat_error *err);
-/* options.c */
+/* ingest_options.c */
 LEAT_MUST_CHECK leat_code leat_probes_options_check(const leat_probes_ingest_options *o,
                                                     leat_error *err);
 /* The column whose values are the probes; NULL: addresses are. */

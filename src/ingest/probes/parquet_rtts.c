@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "ingest/probes/notes.h"
-#include "ingest/values.h"
+#include "ingest/value_text.h"
 
 static inline double written(const leat_parquet_rtts *rtts, int64_t i) {
     return rtts->is_double ? ((const double *)rtts->data)[i]

@@ -9,7 +9,7 @@
 
 #include "ingest/probes/identity.h"
 #include "ingest/probes/spelling.h"
-#include "ingest/values.h"
+#include "ingest/value_text.h"
 
 /* Descriptors are limited: together the workers open at most this many files for their groups. */
 #define GROUP_FILES_MAX 512

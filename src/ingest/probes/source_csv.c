@@ -11,7 +11,7 @@
 #include "base/number.h"
 #include "ingest/probes/identity.h"
 #include "ingest/probes/source_parts.h"
-#include "ingest/values.h"
+#include "ingest/value_text.h"
 
 const char *const leat_source_fields[LEAT_COLUMNS] = {"event_time", "src_addr", "dst_addr",
                                                       "ip_version", "rtt",      "probe"};

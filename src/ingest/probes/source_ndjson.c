@@ -11,7 +11,7 @@
 #include "base/number.h"
 #include "ingest/probes/identity.h"
 #include "ingest/probes/source_parts.h"
-#include "ingest/values.h"
+#include "ingest/value_text.h"
 
 /* Longer texts are not addresses; their beginning is enough to show that. */
 enum { ADDRESS_KEPT = LEAT_REJECT_TEXT_BYTES + 1 };

@@ -19,7 +19,7 @@
 
 #include "ingest/probes/parquet.h"
 #include "ingest/probes/parquet_rtts.h"
-#include "ingest/values.h"
+#include "ingest/value_text.h"
 
 #if LEAT_HAVE_DUCKDB
 

@@ -1,10 +1,10 @@
-/* Reading CSV and NDJSON with several threads, block by block: see turns.h. */
+/* Reading CSV and NDJSON with several threads, block by block: see parallel_lines.h. */
 #include <string.h>
 
-#include "ingest/elements.h"
+#include "ingest/json_elements.h"
+#include "ingest/parallel_lines.h"
 #include "ingest/probes/source_parts.h"
-#include "ingest/turns.h"
-#include "ingest/values.h"
+#include "ingest/value_text.h"
 
 /* A block is passed on once it holds this much; its last record may have the maximum length. */
 #define BLOCK_BYTES (INT64_C(256) << 10)
@@ -26,7 +26,7 @@ typedef struct text_scan {
     leat_scan *scan;
     leat_csv_map map; /* of the input being read */
     bool is_document; /* it is read by elements: */
-    leat_elements elements;
+    leat_json_elements elements;
     leat_csv_map first;   /* that of its first header */
     int64_t unpack_bytes; /* the memory that unpacking may take */
     text_block **blocks;
@@ -148,11 +148,11 @@ static leat_code open_next(void *context, int32_t input, leat_lines **lines, lea
                  empty || scan->inputs->items[input].facts.size_bytes == 0);
     atomic_store(&scan->options->notes->files[input].preamble, preamble);
     text->first = text->map;
-    text->elements = (leat_elements){.time_name = scan->options->columns.event_time};
+    text->elements = (leat_json_elements){.time_name = scan->options->columns.event_time};
     text->is_document = false;
     if (csv) return LEAT_OK;
-    leat_code code =
-        leat_elements_detect(*lines, scan->options->columns.event_time, &text->is_document, err);
+    leat_code code = leat_json_elements_detect(*lines, scan->options->columns.event_time,
+                                               &text->is_document, err);
     if (text->is_document) atomic_store(&scan->options->notes->files[input].elements, true);
     return code;
 }
@@ -177,7 +177,7 @@ static leat_code turn_map(text_scan *text, int32_t input, const leat_line *heade
 }
 
 /* Copies records into the worker's block until it is full or the input ends. */
-static leat_code fill_block(void *context, int worker, leat_turn *turn, leat_error *err) {
+static leat_code fill_block(void *context, int worker, leat_line_block *turn, leat_error *err) {
     text_scan *text = context;
     text_block *block = text->blocks[worker];
     block->file_index = turn->input;
@@ -189,7 +189,7 @@ static leat_code fill_block(void *context, int worker, leat_turn *turn, leat_err
         leat_line line;
         bool found = false;
         LEAT_TRY(text->is_document
-                     ? leat_elements_next(&text->elements, turn->lines, &line, &found, err)
+                     ? leat_json_elements_next(&text->elements, turn->lines, &line, &found, err)
                      : leat_lines_next(turn->lines, &line, &found, err));
         if (!found) {
             turn->ended = true;
@@ -266,16 +266,16 @@ leat_code leat_text_scan(leat_scan *scan, int threads, int64_t bytes_before, lea
         code = make_block(&text->blocks[i], scan->options, i, err);
     }
     if (code == LEAT_OK) {
-        leat_turns turns = {.inputs = scan->inputs,
-                            .threads = threads,
-                            .bytes_before = bytes_before,
-                            .ticker = scan->options->ticker,
-                            .context = text,
-                            .wanted = is_text,
-                            .open = open_next,
-                            .fill = fill_block,
-                            .parse = parse_block};
-        code = leat_turns_run(&turns, err);
+        leat_parallel_lines turns = {.inputs = scan->inputs,
+                                     .threads = threads,
+                                     .bytes_before = bytes_before,
+                                     .ticker = scan->options->ticker,
+                                     .context = text,
+                                     .wanted = is_text,
+                                     .open = open_next,
+                                     .fill = fill_block,
+                                     .parse = parse_block};
+        code = leat_parallel_lines_run(&turns, err);
     }
     for (int i = 0; i < threads && text->blocks != NULL; i++) free_block(text->blocks[i]);
     leat_free(text->blocks);

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "load/counts.h"
-#include "load/options.h"
+#include "load/option_rows.h"
 
 /* ---- the caller's position ----------------------------------------------------------------------
  */

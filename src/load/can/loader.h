@@ -1,7 +1,7 @@
 /*
  * The graph loader, private part.
  *
- *   plan     which graphs an epoch's batches hold: room sample. (sample/graphs/plan.h)
+ *   plan     which graphs an epoch's batches hold: room batch. (batch/graphs/plan.h)
  *   turns    the current epoch and the next one, planned. (order.c)
  *   fetcher  reads windows ahead of the batches, in the windowed order. (load/fetcher.h)
  *   slot     one batch's arrays; a part of its step is a stretch of its graphs. (slot.c)
@@ -15,12 +15,12 @@
 #ifndef LEAT_LOAD_CAN_LOADER_H
 #define LEAT_LOAD_CAN_LOADER_H
 
+#include "batch/graphs/plan.h"
 #include "load/can/cache.h"
 #include "load/can/copy.h"
 #include "load/fetcher.h"
 #include "load/ring.h"
 #include "load/state.h"
-#include "sample/graphs/plan.h"
 
 /* A planned epoch. */
 typedef struct leat_graph_turn {
@@ -115,7 +115,7 @@ LEAT_MUST_CHECK leat_code leat_graph_scores_load(double **scores, char sha256[65
                                                  const leat_can_cache *cache,
                                                  const leat_graph_file *file, leat_error *err);
 
-/* ---- options.c ---- */
+/* ---- loader_options.c ---- */
 
 #define LEAT_GRAPH_EPOCHS_MAX INT32_MAX
 #define LEAT_GRAPH_HOSTS_MAX (INT64_C(1) << 20)

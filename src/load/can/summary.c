@@ -65,7 +65,7 @@ static void count_graph(leat_can_summary *summary, leat_can_summary_split *split
                         leat_can_summary_attack attacks[LEAT_CAN_SUMMARY_ATTACKS],
                         const leat_can_graph_facts *facts, int64_t window) {
     leat_can_summary_capture *capture = &summary->captures[facts->capture];
-    leat_dist_add(&split->nodes, facts->node_count, 1);
+    leat_distribution_add(&split->nodes, facts->node_count, 1);
     bool attack = facts->y > 0, unlabelled = facts->y < 0;
     split->attack_count += attack;
     split->unlabelled_count += unlabelled;

@@ -2,7 +2,7 @@
 #include "load/images/loader.h"
 
 #include "load/counts.h"
-#include "load/options.h"
+#include "load/option_rows.h"
 
 void leat_image_loader_get_counters(const leat_image_loader *loader,
                                     leat_image_loader_counters *out) {

@@ -6,15 +6,15 @@
  *   ring     threads that fill slots ahead of the caller. (ring.h)
  *   loader   both, and the caller's place, a step. (loader.c, stepped.h)
  *
- * There is no plan: which image a row holds is a function of its position. (sample/images/order.h)
+ * There is no plan: which image a row holds is a function of its position. (batch/images/order.h)
  */
 #ifndef LEAT_LOAD_IMAGES_LOADER_H
 #define LEAT_LOAD_IMAGES_LOADER_H
 
+#include "batch/images/order.h"
 #include "load/fetcher.h"
 #include "load/images/images.h"
 #include "load/stepped.h"
-#include "sample/images/order.h"
 
 typedef struct leat_image_slot {
     leat_slot slot;
@@ -54,7 +54,7 @@ int64_t leat_image_parts(int threads, int64_t row_count);
 /* The work of a loader's ring. */
 leat_ring_work leat_image_work(const leat_image_loader *loader);
 
-/* ---- options.c ---- */
+/* ---- loader_options.c ---- */
 
 LEAT_MUST_CHECK leat_code leat_image_loader_options_check(const leat_image_loader_options *options,
                                                           leat_error *err);

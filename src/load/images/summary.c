@@ -38,8 +38,8 @@ leat_images_summary_options leat_images_summary_options_default(void) {
 static void count_sizes(const leat_image_set *set, leat_images_summary *summary) {
     for (int64_t i = 0; i < set->count; i++) {
         const leat_image_entry entry = leat_image_set_entry(set, i);
-        leat_dist_add(&summary->width, entry.width, 1);
-        leat_dist_add(&summary->height, entry.height, 1);
+        leat_distribution_add(&summary->width, entry.width, 1);
+        leat_distribution_add(&summary->height, entry.height, 1);
         summary->enlarged += entry.width < set->size || entry.height < set->size;
     }
 }

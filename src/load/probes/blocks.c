@@ -18,16 +18,16 @@ static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
 /* ---- rows into blocks ---------------------------------------------------------------------------
  */
 
-static leat_code record_bytes(const leat_plan *plan, int64_t split_row, int64_t *out,
+static leat_code record_bytes(const leat_loader_plan *plan, int64_t split_row, int64_t *out,
                               leat_error *err) {
     leat_row_facts facts;
-    LEAT_TRY(leat_dataset_row(plan->dataset, leat_plan_row(plan, split_row), &facts, err));
+    LEAT_TRY(leat_dataset_row(plan->dataset, leat_loader_plan_row(plan, split_row), &facts, err));
     *out = facts.record_bytes;
     return LEAT_OK;
 }
 
 /* How large blocks are to be, and how many a window has. */
-static leat_code choose_sizes(leat_blocks *blocks, const leat_plan *plan, int64_t *total,
+static leat_code choose_sizes(leat_blocks *blocks, const leat_loader_plan *plan, int64_t *total,
                               leat_error *err) {
     int64_t batch = plan->options.batch, share = plan->options.window_bytes / batch;
     *total = 0;
@@ -46,7 +46,7 @@ static leat_code choose_sizes(leat_blocks *blocks, const leat_plan *plan, int64_
 
 /* Ends blocks before the rows that would make them too large. A block has an anchor: rows without
  * measurements go with those before them, the first ones with those after. */
-static leat_code cut(leat_blocks *blocks, const leat_plan *plan, leat_error *err) {
+static leat_code cut(leat_blocks *blocks, const leat_loader_plan *plan, leat_error *err) {
     int64_t capacity = 0, held = 0, begin = 0, anchor = 0;
     LEAT_TRY(LEAT_GROW(&blocks->first_row, &capacity, 1, err));
     blocks->first_row[0] = 0;
@@ -75,10 +75,11 @@ static leat_code cut(leat_blocks *blocks, const leat_plan *plan, leat_error *err
 }
 
 /* Split rows [at, end), as parts of one shard each. */
-static leat_code add_parts(const leat_plan *plan, int64_t at, int64_t end, leat_loaded *loaded,
-                           leat_error *err) {
+static leat_code add_parts(const leat_loader_plan *plan, int64_t at, int64_t end,
+                           leat_loaded *loaded, leat_error *err) {
     while (at < end) {
-        int64_t row = leat_plan_row(plan, at), shard = leat_dataset_shard_of(plan->dataset, row);
+        int64_t row = leat_loader_plan_row(plan, at),
+                shard = leat_dataset_shard_of(plan->dataset, row);
         const leat_dataset_shard *facts = &plan->dataset->shards[shard].facts;
         int64_t count = facts->first_row + facts->row_count - row;
         if (count > end - at) count = end - at;
@@ -88,7 +89,7 @@ static leat_code add_parts(const leat_plan *plan, int64_t at, int64_t end, leat_
     return LEAT_OK;
 }
 
-leat_code leat_blocks_parts(const leat_blocks *blocks, const leat_plan *plan, int64_t block,
+leat_code leat_blocks_parts(const leat_blocks *blocks, const leat_loader_plan *plan, int64_t block,
                             leat_loaded *loaded, leat_error *err) {
     return add_parts(plan, blocks->first_row[block], blocks->first_row[block + 1], loaded, err);
 }
@@ -97,8 +98,9 @@ leat_code leat_blocks_parts(const leat_blocks *blocks, const leat_plan *plan, in
  */
 
 /* Adds what these rows take when they are read together. */
-static leat_code add_bytes(const leat_plan *plan, int64_t first, int64_t end, leat_loaded *loaded,
-                           int64_t *sum, int64_t *chunk_bytes_max, leat_error *err) {
+static leat_code add_bytes(const leat_loader_plan *plan, int64_t first, int64_t end,
+                           leat_loaded *loaded, int64_t *sum, int64_t *chunk_bytes_max,
+                           leat_error *err) {
     loaded->count = 0;
     LEAT_TRY(add_parts(plan, first, end, loaded, err));
     for (int64_t k = 0; k < loaded->count; k++) {
@@ -111,7 +113,7 @@ static leat_code add_bytes(const leat_plan *plan, int64_t first, int64_t end, le
     return LEAT_OK;
 }
 
-static leat_code measure(leat_blocks *blocks, const leat_plan *plan, leat_error *err) {
+static leat_code measure(leat_blocks *blocks, const leat_loader_plan *plan, leat_error *err) {
     leat_loaded loaded = {0};
     int64_t unused = 0;
     leat_code code = LEAT_NEW(&blocks->bytes, blocks->count, err);
@@ -126,7 +128,7 @@ static leat_code measure(leat_blocks *blocks, const leat_plan *plan, leat_error 
 
 /* Of the steps that rows of the host may be at, or need next, at the same time: the caller's and
  * those made ahead. */
-static int64_t step_span(const leat_plan *plan) {
+static int64_t step_span(const leat_loader_plan *plan) {
     int64_t prefetch = plan->options.prefetch;
     return (prefetch == LEAT_PREFETCH_AUTO ? LEAT_PREFETCH_AUTO_MAX : prefetch) + 2;
 }
@@ -138,7 +140,7 @@ static int64_t step_span(const leat_plan *plan) {
  * each of its blocks once, and those at their ends twice, so that small data takes little, however
  * large windows may be.
  */
-static int64_t expected_bytes(const leat_blocks *blocks, const leat_plan *plan) {
+static int64_t expected_bytes(const leat_blocks *blocks, const leat_loader_plan *plan) {
     const int64_t anchors = blocks->first_anchor[blocks->count], batch = plan->options.batch;
     const double count = (double)blocks->count, rows = (double)plan->row_count;
     double sum = 0, squares = 0, largest = 0;
@@ -160,7 +162,7 @@ static int64_t expected_bytes(const leat_blocks *blocks, const leat_plan *plan) 
 /* ---- all together -------------------------------------------------------------------------------
  */
 
-static leat_code fill(leat_blocks *blocks, const leat_plan *plan, leat_error *err) {
+static leat_code fill(leat_blocks *blocks, const leat_loader_plan *plan, leat_error *err) {
     int64_t total = 0;
     LEAT_TRY(choose_sizes(blocks, plan, &total, err));
     LEAT_TRY(cut(blocks, plan, err));
@@ -178,7 +180,7 @@ static leat_code fill(leat_blocks *blocks, const leat_plan *plan, leat_error *er
     return LEAT_OK;
 }
 
-leat_code leat_blocks_create(leat_blocks **out, const leat_plan *plan, leat_error *err) {
+leat_code leat_blocks_create(leat_blocks **out, const leat_loader_plan *plan, leat_error *err) {
     leat_blocks *blocks = NULL;
     *out = NULL;
     LEAT_TRY(LEAT_NEW(&blocks, 1, err));

@@ -1,5 +1,5 @@
 /*
- * The blocks of the windowed order (sample/tokens/windows.h): which rows of the split are read
+ * The blocks of the windowed order (batch/tokens/windows.h): which rows of the split are read
  * together, and what the windows made from them take.
  *
  * Rows are put into blocks in their order, by the bytes of their records alone, so that the order
@@ -12,11 +12,11 @@
 #ifndef LEAT_LOAD_PROBES_BLOCKS_H
 #define LEAT_LOAD_PROBES_BLOCKS_H
 
+#include "batch/tokens/windows.h"
 #include "leat/load.h"
 #include "load/probes/loaded.h"
-#include "sample/tokens/windows.h"
 
-struct leat_plan;
+struct leat_loader_plan;
 
 typedef struct leat_blocks {
     leat_windows windows; /* `first`: anchors before each block */
@@ -32,14 +32,15 @@ typedef struct leat_blocks {
 } leat_blocks;
 
 /* For a plan whose rows and anchors are known. */
-LEAT_MUST_CHECK leat_code leat_blocks_create(leat_blocks **out, const struct leat_plan *plan,
+LEAT_MUST_CHECK leat_code leat_blocks_create(leat_blocks **out, const struct leat_loader_plan *plan,
                                              leat_error *err);
 void leat_blocks_destroy(leat_blocks *blocks);
 /* Of the tables, and of the orders of two epochs. */
 int64_t leat_blocks_table_bytes(const leat_blocks *blocks);
 /* The rows of a block, as parts that are not read yet. */
-LEAT_MUST_CHECK leat_code leat_blocks_parts(const leat_blocks *blocks, const struct leat_plan *plan,
-                                            int64_t block, leat_loaded *loaded, leat_error *err);
+LEAT_MUST_CHECK leat_code leat_blocks_parts(const leat_blocks *blocks,
+                                            const struct leat_loader_plan *plan, int64_t block,
+                                            leat_loaded *loaded, leat_error *err);
 
 /* The orders of the two epochs that were asked for last; {0}: none. Not shared by threads. */
 typedef struct leat_block_orders {

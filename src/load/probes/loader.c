@@ -43,7 +43,7 @@ void leat_loader_get_counters(const leat_loader *loader, leat_loader_counters *o
         .memory_bytes = loader->memory_bytes,
         .prefetch = loader->prefetch,
         .read_wait_ns = loader->ahead == NULL ? 0 : leat_readahead_wait_ns(loader->ahead),
-        .window_bytes = loader->ahead == NULL ? 0 : leat_plan_window_bytes(loader->plan),
+        .window_bytes = loader->ahead == NULL ? 0 : leat_loader_plan_window_bytes(loader->plan),
     };
 }
 
@@ -51,7 +51,7 @@ void leat_loader_get_counters(const leat_loader *loader, leat_loader_counters *o
  * order, cannot be helped. */
 bool leat_loader_exceeds_memory(const leat_loader *loader, int64_t *data_bytes,
                                 int64_t *memory_bytes) {
-    const leat_plan *plan = loader->plan;
+    const leat_loader_plan *plan = loader->plan;
     *data_bytes = plan->dataset->facts.file_bytes;
     *memory_bytes = -1;
     return plan->blocks == NULL && plan->dataset->index != NULL && !plan->options.by_client &&
@@ -67,10 +67,10 @@ static void on_seek(void *ahead, int64_t step) { leat_readahead_seek(ahead, step
 static const char *const unlisted[] = {"order", "by", "addresses", NULL};
 
 static leat_code fill(leat_loader *loader, const leat_loader_options *options, leat_error *err) {
-    leat_plan *plan = loader->plan;
-    LEAT_TRY(leat_plan_budget(plan, &loader->prefetch, &loader->memory_bytes, err));
+    leat_loader_plan *plan = loader->plan;
+    LEAT_TRY(leat_loader_plan_budget(plan, &loader->prefetch, &loader->memory_bytes, err));
     loader->payload_before = leat_dataset_payload_bytes(plan->dataset);
-    loader->steps.end = leat_plan_end(plan);
+    loader->steps.end = leat_loader_plan_end(plan);
     loader->steps.form =
         leat_stepped_form(plan->fingerprint, plan->words, plan->hash, unlisted, plan->sample.seed);
     leat_ring_work work = leat_token_work(plan);
@@ -92,7 +92,7 @@ leat_code leat_loader_create(leat_loader **out, const leat_dataset *dataset,
     if (options == NULL) options = &defaults;
     LEAT_TRY(LEAT_NEW(&loader, 1, err));
     leat_quarantine_init(&loader->quarantine);
-    leat_code code = leat_plan_create(&loader->plan, dataset, options, err);
+    leat_code code = leat_loader_plan_create(&loader->plan, dataset, options, err);
     if (code == LEAT_OK) loader->plan->quarantine = &loader->quarantine;
     if (code == LEAT_OK) code = fill(loader, options, err);
     if (code != LEAT_OK) {
@@ -109,7 +109,7 @@ void leat_loader_destroy(leat_loader *loader) {
         return;
     leat_ring_destroy(loader->steps.ring);
     leat_readahead_destroy(loader->ahead);
-    leat_plan_destroy(loader->plan);
+    leat_loader_plan_destroy(loader->plan);
     leat_quarantine_destroy(&loader->quarantine);
     leat_free(loader);
 }

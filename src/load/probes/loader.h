@@ -24,7 +24,7 @@ typedef struct leat_token_slot {
 /* Bytes of the arrays of a batch; false if they overflow. */
 bool leat_token_slot_bytes(int64_t row_count, int64_t length, int64_t *size_bytes);
 /* What the ring of a plan makes. */
-leat_ring_work leat_token_work(const leat_plan *plan);
+leat_ring_work leat_token_work(const leat_loader_plan *plan);
 
 /* ---- loader.c ---- */
 
@@ -41,7 +41,7 @@ typedef enum leat_count {
 } leat_count;
 
 struct leat_loader {
-    leat_plan *plan;
+    leat_loader_plan *plan;
     leat_stepped steps;
     int64_t prefetch, memory_bytes;
     _Atomic int64_t counts[LEAT_COUNTS]; /* of what was returned */

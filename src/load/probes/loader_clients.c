@@ -20,7 +20,7 @@ static int by_client(const void *a, const void *b) {
     return one->row < two->row ? -1 : one->row > two->row;
 }
 
-leat_code leat_plan_order_by_client(leat_plan *plan, leat_error *err) {
+leat_code leat_loader_plan_order_by_client(leat_loader_plan *plan, leat_error *err) {
     client_row *rows = NULL;
     int64_t *order = NULL;
     leat_row_facts facts;
@@ -28,7 +28,7 @@ leat_code leat_plan_order_by_client(leat_plan *plan, leat_error *err) {
     LEAT_TRY(LEAT_NEW(&rows, plan->split_rows, err));
     leat_code code = LEAT_NEW(&order, plan->split_rows, err);
     for (int64_t i = 0; i < plan->split_rows && code == LEAT_OK; i++) {
-        rows[i].row = leat_plan_row(plan, i);
+        rows[i].row = leat_loader_plan_row(plan, i);
         code = leat_dataset_row(plan->dataset, rows[i].row, &facts, err);
         rows[i].src_id = facts.src_id;
     }
@@ -55,7 +55,7 @@ typedef struct client_list {
     int64_t count;
 } client_list;
 
-static leat_code find_weight(const leat_plan *plan, int64_t src_id, double *weight,
+static leat_code find_weight(const leat_loader_plan *plan, int64_t src_id, double *weight,
                              leat_error *err) {
     const char *text = leat_src_table_find(plan->weights, src_id);
     *weight = 0; /* a probe that the file does not name is never drawn */
@@ -70,7 +70,7 @@ static leat_code find_weight(const leat_plan *plan, int64_t src_id, double *weig
                      (long long)src_id, text);
 }
 
-static leat_code add_client(const leat_plan *plan, client_list *list, int64_t src_id,
+static leat_code add_client(const leat_loader_plan *plan, client_list *list, int64_t src_id,
                             int64_t anchor, bool is_weighted, leat_error *err) {
     LEAT_TRY(LEAT_GROW(&list->first, &list->first_capacity, list->count + 2, err));
     list->first[list->count] = anchor;
@@ -84,12 +84,12 @@ static leat_code add_client(const leat_plan *plan, client_list *list, int64_t sr
     return LEAT_OK;
 }
 
-static leat_code list_clients(const leat_plan *plan, client_list *list, bool is_weighted,
+static leat_code list_clients(const leat_loader_plan *plan, client_list *list, bool is_weighted,
                               leat_error *err) {
     int64_t last_id = 0;
     for (int64_t i = 0; i < plan->split_rows; i++) {
         leat_row_facts facts;
-        LEAT_TRY(leat_dataset_row(plan->dataset, leat_plan_row(plan, i), &facts, err));
+        LEAT_TRY(leat_dataset_row(plan->dataset, leat_loader_plan_row(plan, i), &facts, err));
         if (facts.n_measurements == 0) continue;
         if (list->count == 0 || facts.src_id != last_id) {
             LEAT_TRY(add_client(plan, list, facts.src_id, leat_anchors_first(plan->anchors, i),
@@ -103,7 +103,7 @@ static leat_code list_clients(const leat_plan *plan, client_list *list, bool is_
     return LEAT_OK;
 }
 
-static leat_code check_enough(const leat_plan *plan, leat_error *err) {
+static leat_code check_enough(const leat_loader_plan *plan, leat_error *err) {
     int64_t there = leat_clients_count(plan->clients);
     int64_t wanted =
         plan->options.clients_per_round > 0 ? plan->options.clients_per_round : plan->options.batch;
@@ -115,8 +115,8 @@ static leat_code check_enough(const leat_plan *plan, leat_error *err) {
                      (long long)there);
 }
 
-leat_code leat_plan_find_clients(leat_plan *plan, const leat_loader_options *options,
-                                 leat_error *err) {
+leat_code leat_loader_plan_find_clients(leat_loader_plan *plan, const leat_loader_options *options,
+                                        leat_error *err) {
     const char *weights = options->client_weights == NULL ? "uniform" : options->client_weights;
     bool is_weighted = strcmp(weights, "uniform") != 0;
     bool is_file = is_weighted && strcmp(weights, "measurements") != 0;

@@ -8,7 +8,7 @@
 #include "load/probes/loader.h"
 
 typedef struct listener {
-    const leat_plan *plan;
+    const leat_loader_plan *plan;
     leat_explanation *out;
     int64_t segment_capacity, measurement_capacity, tokens;
     leat_error err; /* the first failure */
@@ -18,7 +18,7 @@ static leat_code add_segment(listener *to, int64_t split_row, int64_t k,
                              const leat_context *context, leat_error *err) {
     leat_explanation *out = to->out;
     leat_row_facts facts;
-    int64_t row = leat_plan_row(to->plan, split_row);
+    int64_t row = leat_loader_plan_row(to->plan, split_row);
     LEAT_TRY(leat_dataset_row(to->plan->dataset, row, &facts, err));
     LEAT_TRY(LEAT_GROW(&out->segments, &to->segment_capacity, out->segment_count + 1, err));
     out->segments[out->segment_count++] = (leat_explained_segment){
@@ -90,7 +90,7 @@ static leat_code make_again(leat_maker *maker, leat_explanation *out, leat_error
     return code;
 }
 
-static leat_code explain(const leat_plan *plan, leat_maker *maker, leat_explanation *out,
+static leat_code explain(const leat_loader_plan *plan, leat_maker *maker, leat_explanation *out,
                          leat_error *err) {
     listener to = {.plan = plan, .out = out};
     leat_origin origin;
@@ -108,8 +108,9 @@ static leat_code explain(const leat_plan *plan, leat_maker *maker, leat_explanat
     return to.err.code == LEAT_OK ? LEAT_OK : leat_error_copy(err, &to.err);
 }
 
-static leat_code check_place(const leat_plan *plan, int64_t step, int64_t row, leat_error *err) {
-    int64_t end = leat_plan_end(plan);
+static leat_code check_place(const leat_loader_plan *plan, int64_t step, int64_t row,
+                             leat_error *err) {
+    int64_t end = leat_loader_plan_end(plan);
     if (step >= 0 && step < end && row >= 0 && row < plan->options.batch) return LEAT_OK;
     return leat_fail(
         err, LEAT_ERR_OPTION,
@@ -119,7 +120,7 @@ static leat_code check_place(const leat_plan *plan, int64_t step, int64_t row, l
 
 leat_code leat_loader_explain(const leat_loader *loader, int64_t step, int64_t row,
                               leat_explanation **out, leat_error *err) {
-    const leat_plan *plan = loader->plan;
+    const leat_loader_plan *plan = loader->plan;
     leat_explanation *made = NULL;
     leat_maker *maker = NULL;
     *out = NULL;

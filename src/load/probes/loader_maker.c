@@ -11,7 +11,7 @@
 #include "load/probes/loader_plan.h"
 
 struct leat_maker {
-    const leat_plan *plan;
+    const leat_loader_plan *plan;
     leat_row *cursor;
     leat_context *context;
     leat_row_reader reader;
@@ -29,14 +29,14 @@ struct leat_maker {
     leat_window window;
 };
 
-/* ---- what room sample asks for ------------------------------------------------------------------
+/* ---- what room batch asks for ------------------------------------------------------------------
  */
 
 static leat_code row_size(void *user, int64_t split_row, int64_t *n, int *ip_version,
                           leat_error *err) {
     leat_maker *maker = user;
     leat_row_facts facts;
-    int64_t row = leat_plan_row(maker->plan, split_row);
+    int64_t row = leat_loader_plan_row(maker->plan, split_row);
     leat_code code = leat_dataset_row(maker->plan->dataset, row, &facts, err);
     if (code != LEAT_OK) maker->failed_row = row;
     *n = facts.n_measurements;
@@ -56,7 +56,7 @@ static const leat_loaded_part *held(const leat_maker *maker, int64_t row) {
 static leat_code read_points(void *user, int64_t split_row, const int64_t *index, int32_t count,
                              leat_measurement *points, leat_error *err) {
     leat_maker *maker = user;
-    int64_t row = leat_plan_row(maker->plan, split_row);
+    int64_t row = leat_loader_plan_row(maker->plan, split_row);
     leat_code code =
         leat_dataset_row_open_in(maker->plan->dataset, row, maker->cursor, held(maker, row), err);
     if (code == LEAT_OK) code = leat_row_gather(maker->cursor, index, count, points, err);
@@ -74,7 +74,7 @@ static void tell(void *user, int64_t t, int64_t row, int64_t k, const leat_conte
  */
 
 static leat_code make_room(leat_maker *maker, leat_error *err) {
-    const leat_plan *plan = maker->plan;
+    const leat_loader_plan *plan = maker->plan;
     const leat_loader_options *options = &plan->options;
     int32_t capacity = leat_context_capacity(plan->sample.length);
     LEAT_TRY(leat_row_create(&maker->cursor, plan->dataset, err));
@@ -91,7 +91,7 @@ static leat_code make_room(leat_maker *maker, leat_error *err) {
     return LEAT_NEW(&maker->scratch, drawn, err);
 }
 
-leat_code leat_maker_create(leat_maker **out, const leat_plan *plan, leat_error *err) {
+leat_code leat_maker_create(leat_maker **out, const leat_loader_plan *plan, leat_error *err) {
     leat_maker *maker = NULL;
     *out = NULL;
     LEAT_TRY(LEAT_NEW(&maker, 1, err));
@@ -124,9 +124,9 @@ void leat_maker_destroy(leat_maker *maker) {
     leat_free(maker);
 }
 
-const leat_plan *leat_maker_plan(const leat_maker *maker) { return maker->plan; }
+const leat_loader_plan *leat_maker_plan(const leat_maker *maker) { return maker->plan; }
 
-int64_t leat_maker_bytes(const leat_plan *plan) {
+int64_t leat_maker_bytes(const leat_loader_plan *plan) {
     int64_t capacity = leat_context_capacity(plan->sample.length);
     int64_t per_point = (int64_t)sizeof(leat_measurement) + 64; /* and what a context holds of it */
     if (plan->sample.field_order == LEAT_FIELDS_CONTENT) per_point += LEAT_PROBE_TEXTS_BYTES;
@@ -146,7 +146,7 @@ void leat_maker_listen(leat_maker *maker, leat_explain_fn explain, void *user) {
 
 /* The probes of the step, once a step. */
 static leat_code draw_clients(leat_maker *maker, int64_t step, leat_error *err) {
-    const leat_plan *plan = maker->plan;
+    const leat_loader_plan *plan = maker->plan;
     const leat_loader_options *options = &plan->options;
     uint64_t seed = plan->sample.seed;
     const leat_clients_drawn rows = {(int32_t)options->batch, maker->probes, maker->scratch};
@@ -171,7 +171,7 @@ static leat_code draw_clients(leat_maker *maker, int64_t step, leat_error *err) 
 }
 
 static leat_code find_window(leat_maker *maker, leat_origin *origin, leat_error *err) {
-    const leat_plan *plan = maker->plan;
+    const leat_loader_plan *plan = maker->plan;
     const leat_window *window = &maker->window;
     int64_t place = 0;
     if (maker->taken != NULL) {
@@ -185,13 +185,13 @@ static leat_code find_window(leat_maker *maker, leat_origin *origin, leat_error 
     return LEAT_OK;
 }
 
-bool leat_plan_is_past_end(const leat_plan *plan, int64_t step, int64_t batch_row) {
+bool leat_loader_plan_is_past_end(const leat_loader_plan *plan, int64_t step, int64_t batch_row) {
     return step * plan->options.batch + batch_row >= plan->sequence_count;
 }
 
 leat_code leat_maker_find(leat_maker *maker, int64_t step, int64_t batch_row, leat_origin *origin,
                           leat_error *err) {
-    const leat_plan *plan = maker->plan;
+    const leat_loader_plan *plan = maker->plan;
     uint64_t seed = plan->sample.seed;
     *origin = (leat_origin){.step = step, .batch_row = batch_row, .client = -1};
     origin->sequence = step * plan->options.batch + batch_row;
@@ -204,7 +204,7 @@ leat_code leat_maker_find(leat_maker *maker, int64_t step, int64_t batch_row, le
                                                step, batch_row);
         return LEAT_OK;
     }
-    origin->is_past_end = leat_plan_is_past_end(plan, step, batch_row);
+    origin->is_past_end = leat_loader_plan_is_past_end(plan, step, batch_row);
     if (origin->is_past_end) return LEAT_OK;
     if (plan->blocks != NULL) return find_window(maker, origin, err);
     origin->source = leat_source_of_epoch(seed, plan->epoch_sequences, origin->sequence);
@@ -219,7 +219,7 @@ void leat_maker_take(leat_maker *maker, const leat_taken *taken) {
 /* ---- made ---------------------------------------------------------------------------------------
  */
 
-static leat_sequence sequence_on(const leat_plan *plan, const leat_arrays *arrays) {
+static leat_sequence sequence_on(const leat_loader_plan *plan, const leat_arrays *arrays) {
     return (leat_sequence){
         .inputs = arrays->inputs,
         .targets = arrays->targets,
@@ -236,7 +236,7 @@ const char *leat_maker_reason(const leat_maker *maker) { return maker->cause.mes
 
 /* LEAT_OK if the sequence is to be zeros because bytes that it requires are damaged. */
 static leat_code judge(leat_maker *maker, leat_code code, leat_made *made, leat_error *err) {
-    const leat_plan *plan = maker->plan;
+    const leat_loader_plan *plan = maker->plan;
     bool is_damage = code == LEAT_ERR_CORRUPT || code == LEAT_ERR_INPUT;
     if (!is_damage || plan->options.on_corrupt != LEAT_CORRUPT_MASK || maker->failed_row < 0)
         return leat_error_copy(err, &maker->cause);
@@ -247,7 +247,7 @@ static leat_code judge(leat_maker *maker, leat_code code, leat_made *made, leat_
 
 leat_code leat_maker_make(leat_maker *maker, int64_t step, int64_t batch_row,
                           const leat_arrays *arrays, leat_made *made, leat_error *err) {
-    const leat_plan *plan = maker->plan;
+    const leat_loader_plan *plan = maker->plan;
     leat_sequence sequence = sequence_on(plan, arrays);
     leat_origin origin;
     leat_error *cause = &maker->cause;

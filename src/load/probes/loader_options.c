@@ -10,14 +10,14 @@
 #include <string.h>
 
 #include "base/hash.h"
-#include "load/options.h"
+#include "batch/order_setting.h"
+#include "load/option_rows.h"
 #include "load/probes/loader.h"
 #include "load/state.h"
-#include "sample/order_setting.h"
 
 leat_loader_options leat_loader_options_default(void) {
     return (leat_loader_options){
-        .sample = leat_sample_options_default(),
+        .sample = leat_sampler_options_default(),
         .split = LEAT_SPLIT_TRAIN,
         .batch = 8,
         .host_count = 1,
@@ -136,7 +136,7 @@ static leat_code check_clients(const leat_loader_options *options, leat_error *e
 }
 
 leat_code leat_loader_options_check(const leat_loader_options *options, leat_error *err) {
-    LEAT_TRY(leat_sample_options_check(&options->sample, err));
+    LEAT_TRY(leat_sampler_options_check(&options->sample, err));
     LEAT_TRY(leat_loader_check_seed(options->sample.seed, err));
     LEAT_TRY(leat_settings_check(leat_loader_options_table(), options, err));
     LEAT_TRY(check_rows(options, err));
@@ -156,8 +156,8 @@ static void put_table(leat_json *json, const char *key, const leat_src_table *ta
     leat_json_member_string(json, key, text);
 }
 
-static void put_sample(leat_json *json, const leat_sample_options *sample) {
-    for (const leat_setting *row = leat_sample_options_table()->rows; row->name != NULL; row++) {
+static void put_sample(leat_json *json, const leat_sampler_options *sample) {
+    for (const leat_setting *row = leat_sampler_options_table()->rows; row->name != NULL; row++) {
         char text[LEAT_SETTING_BYTES];
         if (strcmp(row->name, "seed") == 0) continue; /* in the state itself */
         leat_json_member_string(json, row->name, leat_setting_get(row, sample, text));
@@ -170,7 +170,7 @@ static void put_option(leat_json *json, const leat_loader_options *options, cons
                             leat_settings_get(leat_loader_options_table(), options, name, text));
 }
 
-static void put_options(const leat_plan *plan, leat_json *json) {
+static void put_options(const leat_loader_plan *plan, leat_json *json) {
     const leat_loader_options *options = &plan->options;
     leat_json_begin_object(json);
     put_sample(json, &options->sample);
@@ -190,7 +190,7 @@ static void put_options(const leat_plan *plan, leat_json *json) {
     leat_json_end_object(json);
 }
 
-leat_code leat_plan_describe(leat_plan *plan, leat_error *err) {
+leat_code leat_loader_plan_describe(leat_loader_plan *plan, leat_error *err) {
     leat_json *json = NULL;
     LEAT_TRY(leat_json_create(&json, true, err));
     put_options(plan, json);
@@ -206,8 +206,8 @@ leat_code leat_plan_describe(leat_plan *plan, leat_error *err) {
 /* ---- what it costs ------------------------------------------------------------------------------
  */
 
-static int64_t table_bytes(const leat_plan *plan) {
-    int64_t rows = plan->split_rows; /* anchors: see sample/tokens/anchors.h */
+static int64_t table_bytes(const leat_loader_plan *plan) {
+    int64_t rows = plan->split_rows; /* anchors: see batch/tokens/anchors.h */
     int64_t bytes = rows * (plan->sample.sampler == LEAT_SAMPLER_ALL ? 4 : 1) + rows / 64 * 12;
     bytes += plan->dataset->shard_count * (int64_t)sizeof(leat_row_range);
     if (plan->order != NULL) bytes += rows * 8;
@@ -217,12 +217,12 @@ static int64_t table_bytes(const leat_plan *plan) {
     return bytes;
 }
 
-static bool keeps_records(const leat_plan *plan) {
+static bool keeps_records(const leat_loader_plan *plan) {
     const leat_dataset *dataset = plan->dataset;
     return dataset->index == NULL || dataset->facts.compressed || plan->options.io == LEAT_IO_PREAD;
 }
 
-int64_t leat_plan_window_bytes(const leat_plan *plan) {
+int64_t leat_loader_plan_window_bytes(const leat_loader_plan *plan) {
     if (plan->blocks == NULL) return 0;
     int64_t bytes = leat_readahead_window_bytes(plan), split = plan->blocks->split_bytes;
     return keeps_records(plan) || bytes < split ? bytes : split;
@@ -230,7 +230,8 @@ int64_t leat_plan_window_bytes(const leat_plan *plan) {
 
 /* Everything but the slots and the cache, where no record is larger than that; `decode_bytes` is
  * what decoding one takes. */
-static int64_t fixed_bytes(const leat_plan *plan, int64_t record_bytes, int64_t decode_bytes) {
+static int64_t fixed_bytes(const leat_loader_plan *plan, int64_t record_bytes,
+                           int64_t decode_bytes) {
     int64_t bytes = table_bytes(plan) + plan->options.threads * leat_maker_bytes(plan);
     if (plan->blocks != NULL) bytes += leat_readahead_thread_bytes(plan);
     if (!keeps_records(plan)) return bytes;
@@ -241,14 +242,14 @@ static int64_t fixed_bytes(const leat_plan *plan, int64_t record_bytes, int64_t 
 
 /* The limit that is enough for this much and for a cache that grows with the limit, up to a quarter
  * of it. */
-static int64_t enough_bytes(const leat_plan *plan, int64_t need) {
+static int64_t enough_bytes(const leat_loader_plan *plan, int64_t need) {
     const leat_reading *reading = &plan->dataset->reading;
     int64_t third = need / 3 + 1;
     if (!keeps_records(plan)) return need;
     return need + (reading->cache_wanted < third ? reading->cache_wanted : third);
 }
 
-leat_code leat_plan_check_chunks(const leat_plan *plan, leat_error *err) {
+leat_code leat_loader_plan_check_chunks(const leat_loader_plan *plan, leat_error *err) {
     const leat_reading *reading = &plan->dataset->reading;
     int64_t slot = 0, depth = 0, need = 0;
     if (plan->dataset->index != NULL || reading->most_bytes <= leat_reading_left(reading) ||
@@ -274,8 +275,8 @@ leat_code leat_plan_check_chunks(const leat_plan *plan, leat_error *err) {
                      (long long)(loader > chunks ? loader : chunks));
 }
 
-leat_code leat_plan_budget(const leat_plan *plan, int64_t *prefetch, int64_t *memory_bytes,
-                           leat_error *err) {
+leat_code leat_loader_plan_budget(const leat_loader_plan *plan, int64_t *prefetch,
+                                  int64_t *memory_bytes, leat_error *err) {
     const leat_loader_options *options = &plan->options;
     const leat_dataset *dataset = plan->dataset;
     int64_t decode = dataset->index == NULL ? dataset->reading.fit_decode_bytes : 0;

@@ -12,7 +12,7 @@
 /* ---- rows of the split --------------------------------------------------------------------------
  */
 
-static leat_code find_ranges(leat_plan *plan, leat_error *err) {
+static leat_code find_ranges(leat_loader_plan *plan, leat_error *err) {
     const leat_dataset *dataset = plan->dataset;
     LEAT_TRY(LEAT_NEW(&plan->ranges, dataset->shard_count, err));
     for (int64_t k = 0; k < dataset->shard_count; k++) {
@@ -39,7 +39,7 @@ static leat_code find_ranges(leat_plan *plan, leat_error *err) {
                      (long long)dataset->facts.split_rows[LEAT_SPLIT_NONE]);
 }
 
-int64_t leat_plan_row(const leat_plan *plan, int64_t split_row) {
+int64_t leat_loader_plan_row(const leat_loader_plan *plan, int64_t split_row) {
     if (plan->order != NULL) return plan->order[split_row];
     int64_t low = 0, high = plan->range_count - 1;
     while (low < high) {
@@ -54,14 +54,14 @@ int64_t leat_plan_row(const leat_plan *plan, int64_t split_row) {
  */
 
 static leat_code look_at_row(void *context, int worker, int64_t row, leat_error *err) {
-    const leat_plan *plan = context;
+    const leat_loader_plan *plan = context;
     leat_row_facts facts;
     (void)worker;
-    return leat_dataset_row(plan->dataset, leat_plan_row(plan, row), &facts, err);
+    return leat_dataset_row(plan->dataset, leat_loader_plan_row(plan, row), &facts, err);
 }
 
 /* Third-party rows must be decoded to know their facts, which is work for all threads. */
-static leat_code know_rows(leat_plan *plan, leat_error *err) {
+static leat_code know_rows(leat_loader_plan *plan, leat_error *err) {
     leat_pool_job job = {.parts = plan->split_rows,
                          .threads = leat_dataset_share(plan->dataset, plan->options.threads),
                          .context = plan,
@@ -71,16 +71,16 @@ static leat_code know_rows(leat_plan *plan, leat_error *err) {
 
 static leat_code row_size(void *user, int64_t split_row, int64_t *n, int *ip_version,
                           leat_error *err) {
-    leat_plan *plan = user;
+    leat_loader_plan *plan = user;
     leat_row_facts facts;
-    LEAT_TRY(leat_dataset_row(plan->dataset, leat_plan_row(plan, split_row), &facts, err));
+    LEAT_TRY(leat_dataset_row(plan->dataset, leat_loader_plan_row(plan, split_row), &facts, err));
     *n = facts.n_measurements;
     *ip_version = facts.ip_version;
     if (facts.record_bytes > plan->record_bytes_max) plan->record_bytes_max = facts.record_bytes;
     return LEAT_OK;
 }
 
-static leat_code count_sequences(leat_plan *plan, leat_error *err) {
+static leat_code count_sequences(leat_loader_plan *plan, leat_error *err) {
     const leat_loader_options *options = &plan->options;
     int64_t anchors = leat_anchors_count(plan->anchors);
     if (anchors == 0) {
@@ -104,7 +104,8 @@ static leat_code count_sequences(leat_plan *plan, leat_error *err) {
 /* ---- this host's share --------------------------------------------------------------------------
  */
 
-static leat_code take_rows(leat_plan *plan, const leat_loader_options *options, leat_error *err) {
+static leat_code take_rows(leat_loader_plan *plan, const leat_loader_options *options,
+                           leat_error *err) {
     int64_t share = options->batch / options->host_count;
     plan->row_count = options->rows != NULL ? options->row_count : share;
     LEAT_TRY(LEAT_NEW(&plan->rows, plan->row_count, err));
@@ -117,7 +118,7 @@ static leat_code take_rows(leat_plan *plan, const leat_loader_options *options, 
 /* ---- all together -------------------------------------------------------------------------------
  */
 
-static leat_code check_dataset(const leat_plan *plan, leat_error *err) {
+static leat_code check_dataset(const leat_loader_plan *plan, leat_error *err) {
     const leat_dataset *dataset = plan->dataset;
     if (dataset->process != getpid()) {
         return leat_fail(err, LEAT_ERR_OPTION,
@@ -133,26 +134,26 @@ static leat_code check_dataset(const leat_plan *plan, leat_error *err) {
     return LEAT_OK;
 }
 
-static leat_code fill(leat_plan *plan, const leat_loader_options *options, leat_error *err) {
+static leat_code fill(leat_loader_plan *plan, const leat_loader_options *options, leat_error *err) {
     LEAT_TRY(leat_loader_options_check(options, err));
     LEAT_TRY(check_dataset(plan, err));
     LEAT_TRY(take_rows(plan, options, err));
     LEAT_TRY(find_ranges(plan, err));
-    LEAT_TRY(leat_plan_check_chunks(plan, err));
+    LEAT_TRY(leat_loader_plan_check_chunks(plan, err));
     LEAT_TRY(know_rows(plan, err));
-    if (options->by_client) LEAT_TRY(leat_plan_order_by_client(plan, err));
+    if (options->by_client) LEAT_TRY(leat_loader_plan_order_by_client(plan, err));
     LEAT_TRY(
         leat_anchors_create(&plan->anchors, &plan->sample, plan->split_rows, row_size, plan, err));
     LEAT_TRY(count_sequences(plan, err));
-    if (options->by_client) LEAT_TRY(leat_plan_find_clients(plan, options, err));
+    if (options->by_client) LEAT_TRY(leat_loader_plan_find_clients(plan, options, err));
     if (options->window_bytes > 0) LEAT_TRY(leat_blocks_create(&plan->blocks, plan, err));
     LEAT_TRY(leat_dataset_fingerprint(plan->dataset, plan->fingerprint, err));
-    return leat_plan_describe(plan, err);
+    return leat_loader_plan_describe(plan, err);
 }
 
-leat_code leat_plan_create(leat_plan **out, const leat_dataset *dataset,
-                           const leat_loader_options *options, leat_error *err) {
-    leat_plan *plan = NULL;
+leat_code leat_loader_plan_create(leat_loader_plan **out, const leat_dataset *dataset,
+                                  const leat_loader_options *options, leat_error *err) {
+    leat_loader_plan *plan = NULL;
     *out = NULL;
     LEAT_TRY(LEAT_NEW(&plan, 1, err));
     plan->dataset = dataset;
@@ -163,14 +164,14 @@ leat_code leat_plan_create(leat_plan **out, const leat_dataset *dataset,
     plan->options.client_weights = NULL;
     leat_code code = fill(plan, options, err);
     if (code != LEAT_OK) {
-        leat_plan_destroy(plan);
+        leat_loader_plan_destroy(plan);
         return code;
     }
     *out = plan;
     return LEAT_OK;
 }
 
-void leat_plan_destroy(leat_plan *plan) {
+void leat_loader_plan_destroy(leat_loader_plan *plan) {
     if (plan == NULL) return;
     leat_anchors_destroy(plan->anchors);
     leat_clients_destroy(plan->clients);

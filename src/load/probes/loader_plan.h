@@ -5,16 +5,16 @@
 #ifndef LEAT_LOAD_PROBES_LOADER_PLAN_H
 #define LEAT_LOAD_PROBES_LOADER_PLAN_H
 
-#include "load/options.h"
+#include "batch/tokens/anchors.h"
+#include "batch/tokens/clients.h"
+#include "batch/tokens/context.h"
+#include "batch/tokens/sequence.h"
+#include "load/option_rows.h"
 #include "load/probes/blocks.h"
 #include "load/probes/dataset.h"
 #include "load/probes/loader_quarantine.h"
 #include "load/probes/readahead.h"
 #include "load/probes/src_table.h"
-#include "sample/tokens/anchors.h"
-#include "sample/tokens/clients.h"
-#include "sample/tokens/context.h"
-#include "sample/tokens/sequence.h"
 
 /* Rows of the split that are consecutive in the data set too. */
 typedef struct leat_row_range {
@@ -22,10 +22,10 @@ typedef struct leat_row_range {
     int64_t row;   /* of the data set */
 } leat_row_range;
 
-typedef struct leat_plan {
+typedef struct leat_loader_plan {
     const leat_dataset *dataset;
     leat_loader_options options; /* its pointers are NULL */
-    leat_sample_options sample;  /* of the options */
+    leat_sampler_options sample; /* of the options */
     int64_t *rows;               /* of the global batch, that are made */
     int64_t row_count;
 
@@ -56,40 +56,43 @@ typedef struct leat_plan {
     char fingerprint[65];
     char *words; /* the options that decide bytes, as JSON */
     char hash[17];
-} leat_plan;
+} leat_loader_plan;
 
 /* ---- loader_options.c ---- */
 LEAT_MUST_CHECK leat_code leat_loader_options_check(const leat_loader_options *options,
                                                     leat_error *err);
 /* Fills plan->words and plan->hash. */
-LEAT_MUST_CHECK leat_code leat_plan_describe(leat_plan *plan, leat_error *err);
+LEAT_MUST_CHECK leat_code leat_loader_plan_describe(leat_loader_plan *plan, leat_error *err);
 /* What windows take at most, in memory or, of mapped shards, in the page cache; 0: no windows. */
-int64_t leat_plan_window_bytes(const leat_plan *plan);
+int64_t leat_loader_plan_window_bytes(const leat_loader_plan *plan);
 /* Prefetch depth and memory that it needs; LEAT_ERR_OPTION with the number if that is too much. */
-LEAT_MUST_CHECK leat_code leat_plan_budget(const leat_plan *plan, int64_t *prefetch,
-                                           int64_t *memory_bytes, leat_error *err);
+LEAT_MUST_CHECK leat_code leat_loader_plan_budget(const leat_loader_plan *plan, int64_t *prefetch,
+                                                  int64_t *memory_bytes, leat_error *err);
 /* Before third-party rows are read: LEAT_ERR_LIMIT if one of their chunks is too large, with a
  * limit that is enough for all that the loader will take. */
-LEAT_MUST_CHECK leat_code leat_plan_check_chunks(const leat_plan *plan, leat_error *err);
+LEAT_MUST_CHECK leat_code leat_loader_plan_check_chunks(const leat_loader_plan *plan,
+                                                        leat_error *err);
 
 /* ---- loader_plan.c ---- */
-LEAT_MUST_CHECK leat_code leat_plan_create(leat_plan **out, const leat_dataset *dataset,
-                                           const leat_loader_options *options, leat_error *err);
-void leat_plan_destroy(leat_plan *plan);
+LEAT_MUST_CHECK leat_code leat_loader_plan_create(leat_loader_plan **out,
+                                                  const leat_dataset *dataset,
+                                                  const leat_loader_options *options,
+                                                  leat_error *err);
+void leat_loader_plan_destroy(leat_loader_plan *plan);
 /* Steps are below this: their number, or where steps without end have theirs all the same. */
-static inline int64_t leat_plan_end(const leat_plan *plan) {
+static inline int64_t leat_loader_plan_end(const leat_loader_plan *plan) {
     return plan->step_count < 0 ? LEAT_STEPS_MAX : plan->step_count;
 }
 /* The data set's row of a row of the split. */
-int64_t leat_plan_row(const leat_plan *plan, int64_t split_row);
+int64_t leat_loader_plan_row(const leat_loader_plan *plan, int64_t split_row);
 
 /* ---- loader_clients.c ---- */
 /* Groups the rows by probe; fills order, client_*, clients. Anchors are made after `order` and
  * before client_first. */
-LEAT_MUST_CHECK leat_code leat_plan_order_by_client(leat_plan *plan, leat_error *err);
-LEAT_MUST_CHECK leat_code leat_plan_find_clients(leat_plan *plan,
-                                                 const leat_loader_options *options,
-                                                 leat_error *err);
+LEAT_MUST_CHECK leat_code leat_loader_plan_order_by_client(leat_loader_plan *plan, leat_error *err);
+LEAT_MUST_CHECK leat_code leat_loader_plan_find_clients(leat_loader_plan *plan,
+                                                        const leat_loader_options *options,
+                                                        leat_error *err);
 
 /* ---- loader_maker.c ---- */
 
@@ -128,14 +131,14 @@ typedef struct leat_origin {
 
 typedef struct leat_maker leat_maker;
 
-LEAT_MUST_CHECK leat_code leat_maker_create(leat_maker **out, const leat_plan *plan,
+LEAT_MUST_CHECK leat_code leat_maker_create(leat_maker **out, const leat_loader_plan *plan,
                                             leat_error *err);
 void leat_maker_destroy(leat_maker *maker);
-const leat_plan *leat_maker_plan(const leat_maker *maker);
+const leat_loader_plan *leat_maker_plan(const leat_maker *maker);
 /* Bytes that a maker takes, threads' stacks included; the records that it holds come on top. */
-int64_t leat_maker_bytes(const leat_plan *plan);
+int64_t leat_maker_bytes(const leat_loader_plan *plan);
 
-bool leat_plan_is_past_end(const leat_plan *plan, int64_t step, int64_t batch_row);
+bool leat_loader_plan_is_past_end(const leat_loader_plan *plan, int64_t step, int64_t batch_row);
 LEAT_MUST_CHECK leat_code leat_maker_find(leat_maker *maker, int64_t step, int64_t batch_row,
                                           leat_origin *origin, leat_error *err);
 /* In the windowed order: makes the next sequences from this window, and its blocks, instead of

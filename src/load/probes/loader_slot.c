@@ -22,7 +22,7 @@ bool leat_token_slot_bytes(int64_t row_count, int64_t length, int64_t *size_byte
 }
 
 static void lay_out(const void *context, leat_slot *slot) {
-    const leat_plan *plan = context;
+    const leat_loader_plan *plan = context;
     leat_token_slot *ours = (leat_token_slot *)slot;
     leat_batch *batch = &ours->batch;
     int64_t array = 0, tail = 0;
@@ -67,9 +67,10 @@ static leat_code make(leat_maker *maker, leat_token_slot *slot, int64_t part, le
 
 static leat_code make_row(void *maker, leat_slot *slot, int64_t part, leat_error *err) {
     leat_token_slot *ours = (leat_token_slot *)slot;
-    const leat_plan *plan = leat_maker_plan(maker);
+    const leat_loader_plan *plan = leat_maker_plan(maker);
     leat_taken taken;
-    if (plan->ahead == NULL || leat_plan_is_past_end(plan, slot->step, ours->batch.rows[part]))
+    if (plan->ahead == NULL ||
+        leat_loader_plan_is_past_end(plan, slot->step, ours->batch.rows[part]))
         return make(maker, ours, part, err);
     LEAT_TRY(leat_readahead_take(plan->ahead, part, slot->step, &taken, err));
     leat_maker_take(maker, &taken);
@@ -85,7 +86,7 @@ static leat_code maker_create(const void *plan, void **maker, leat_error *err) {
 
 static void maker_destroy(void *maker) { leat_maker_destroy(maker); }
 
-leat_ring_work leat_token_work(const leat_plan *plan) {
+leat_ring_work leat_token_work(const leat_loader_plan *plan) {
     leat_ring_work work = {
         .plan = plan,
         .parts = plan->row_count,

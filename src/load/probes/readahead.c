@@ -37,7 +37,7 @@ typedef struct lane {
 } lane;
 
 struct leat_readahead {
-    const leat_plan *plan;
+    const leat_loader_plan *plan;
     const leat_blocks *blocks;
     pthread_mutex_t lock;
     pthread_cond_t work, read, idle; /* something to do; a window is ready; nothing is being read */
@@ -360,13 +360,13 @@ int64_t leat_readahead_wait_ns(const leat_readahead *ahead) {
 }
 
 /* What a thread takes that decodes: chunks, and records one by one. */
-static int64_t decode_bytes(const leat_plan *plan) {
+static int64_t decode_bytes(const leat_loader_plan *plan) {
     return plan->blocks->chunk_bytes_max + 2 * plan->record_bytes_max;
 }
 
 /* Reads of 32 MiB together are enough for a disk far away; decoding is work for processors, but in
  * an eighth of the memory if that is enough for two. */
-int leat_readahead_threads(const leat_plan *plan) {
+int leat_readahead_threads(const leat_loader_plan *plan) {
     if (plan->dataset->index == NULL) return 1; /* there is nothing to read */
     if (plan->dataset->facts.compressed) {
         const int64_t fit = plan->options.memory_bytes / 8 / (decode_bytes(plan) + 1);
@@ -377,9 +377,11 @@ int leat_readahead_threads(const leat_plan *plan) {
     return (int)(reads < 4 ? 4 : reads > 32 ? 32 : reads);
 }
 
-int64_t leat_readahead_window_bytes(const leat_plan *plan) { return 2 * plan->blocks->host_bytes; }
+int64_t leat_readahead_window_bytes(const leat_loader_plan *plan) {
+    return 2 * plan->blocks->host_bytes;
+}
 
-int64_t leat_readahead_thread_bytes(const leat_plan *plan) {
+int64_t leat_readahead_thread_bytes(const leat_loader_plan *plan) {
     int64_t each = INT64_C(128) << 10;
     if (plan->dataset->facts.compressed) each += decode_bytes(plan);
     return leat_readahead_threads(plan) * each + plan->row_count * (int64_t)sizeof(lane);
@@ -397,7 +399,8 @@ static leat_code start(leat_readahead *ahead, leat_error *err) {
                               ahead, err);
 }
 
-leat_code leat_readahead_create(leat_readahead **out, const leat_plan *plan, leat_error *err) {
+leat_code leat_readahead_create(leat_readahead **out, const leat_loader_plan *plan,
+                                leat_error *err) {
     leat_readahead *ahead = NULL;
     *out = NULL;
     LEAT_TRY(LEAT_NEW(&ahead, 1, err));

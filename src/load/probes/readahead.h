@@ -13,21 +13,22 @@
 #ifndef LEAT_LOAD_PROBES_READAHEAD_H
 #define LEAT_LOAD_PROBES_READAHEAD_H
 
+#include "batch/tokens/windows.h"
 #include "load/probes/loaded.h"
-#include "sample/tokens/windows.h"
 
-struct leat_plan;
+struct leat_loader_plan;
 typedef struct leat_readahead leat_readahead;
 
 /* Begins at step 0. The plan, whose order is windowed, must outlive it. */
-LEAT_MUST_CHECK leat_code leat_readahead_create(leat_readahead **out, const struct leat_plan *plan,
+LEAT_MUST_CHECK leat_code leat_readahead_create(leat_readahead **out,
+                                                const struct leat_loader_plan *plan,
                                                 leat_error *err);
 void leat_readahead_destroy(leat_readahead *ahead);
 /* Its threads; the most that windows take in memory, or in the page cache if shards are mapped;
  * what the threads take besides. */
-int leat_readahead_threads(const struct leat_plan *plan);
-int64_t leat_readahead_window_bytes(const struct leat_plan *plan);
-int64_t leat_readahead_thread_bytes(const struct leat_plan *plan);
+int leat_readahead_threads(const struct leat_loader_plan *plan);
+int64_t leat_readahead_window_bytes(const struct leat_loader_plan *plan);
+int64_t leat_readahead_thread_bytes(const struct leat_loader_plan *plan);
 
 /* What a sequence is made from. */
 typedef struct leat_taken {

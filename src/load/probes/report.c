@@ -41,10 +41,11 @@ static leat_code check(const leat_batch_report_options *options, leat_error *err
 }
 
 /* The steps to count. */
-static leat_code choose_steps(const leat_plan *plan, const leat_batch_report_options *options,
-                              leat_batch_report *report, leat_error *err) {
+static leat_code choose_steps(const leat_loader_plan *plan,
+                              const leat_batch_report_options *options, leat_batch_report *report,
+                              leat_error *err) {
     int64_t batch = plan->options.batch, end = options->end_step;
-    int64_t last = leat_plan_end(plan);
+    int64_t last = leat_loader_plan_end(plan);
     int64_t most = options->sequence_max / batch > 0 ? options->sequence_max / batch : 1;
     if (end < 0) end = most < last - options->first_step ? options->first_step + most : last;
     if (end > last) end = last;
@@ -57,30 +58,30 @@ static leat_code choose_steps(const leat_plan *plan, const leat_batch_report_opt
     return LEAT_OK;
 }
 
-static void count_rows(const leat_plan *plan, leat_batch_report *report) {
+static void count_rows(const leat_loader_plan *plan, leat_batch_report *report) {
     for (int64_t row = 0; row < plan->split_rows; row++) {
         int64_t contexts =
             leat_anchors_first(plan->anchors, row + 1) - leat_anchors_first(plan->anchors, row);
-        leat_dist_add(&report->row_contexts, contexts, 1);
+        leat_distribution_add(&report->row_contexts, contexts, 1);
     }
 }
 
 /* The same anchors without packing, which does not change the number of contexts per row. */
-static leat_code count_unpacked(const leat_plan *packed, const leat_loader_options *options,
+static leat_code count_unpacked(const leat_loader_plan *packed, const leat_loader_options *options,
                                 leat_report_threads by, leat_batch_report *report,
                                 leat_error *err) {
     leat_loader_options unpacked = *options;
-    leat_plan *plan = NULL;
+    leat_loader_plan *plan = NULL;
     unpacked.sample.packing = LEAT_PACKING_NONE;
-    LEAT_TRY(leat_plan_create(&plan, packed->dataset, &unpacked, err));
+    LEAT_TRY(leat_loader_plan_create(&plan, packed->dataset, &unpacked, err));
     plan->quarantine = packed->quarantine;
     leat_code code = leat_report_sequences(plan, report->first_step, report->end_step, by,
                                            &report->unpacked, err);
-    leat_plan_destroy(plan);
+    leat_loader_plan_destroy(plan);
     return code;
 }
 
-static leat_code fill(leat_batch_report *report, const leat_plan *plan,
+static leat_code fill(leat_batch_report *report, const leat_loader_plan *plan,
                       const leat_loader_options *options,
                       const leat_batch_report_options *report_options, leat_report_threads by,
                       leat_error *err) {
@@ -99,7 +100,7 @@ static leat_code fill(leat_batch_report *report, const leat_plan *plan,
     return leat_report_chunks(plan, report_options->read_bytes_max, by, &report->chunks, err);
 }
 
-static leat_code fill_by_threads(leat_batch_report *report, const leat_plan *plan,
+static leat_code fill_by_threads(leat_batch_report *report, const leat_loader_plan *plan,
                                  const leat_loader_options *options,
                                  const leat_batch_report_options *report_options, leat_error *err) {
     leat_pool *pool = NULL;
@@ -120,19 +121,19 @@ leat_code leat_batch_report_create(leat_batch_report **out, const leat_dataset *
     leat_batch_report_options defaults = leat_batch_report_options_default();
     leat_loader_options wanted = options != NULL ? *options : leat_loader_options_default();
     leat_batch_report *report = NULL;
-    leat_plan *plan = NULL;
+    leat_loader_plan *plan = NULL;
     leat_quarantine quarantine;
     *out = NULL;
     if (report_options == NULL) report_options = &defaults;
     LEAT_TRY(check(report_options, err));
     if (report_options->end_step < 0 && !wanted.by_client && wanted.epochs == 0) wanted.epochs = 1;
-    LEAT_TRY(leat_plan_create(&plan, dataset, &wanted, err));
+    LEAT_TRY(leat_loader_plan_create(&plan, dataset, &wanted, err));
     leat_quarantine_init(&quarantine);
     plan->quarantine = &quarantine;
     leat_code code = LEAT_NEW(&report, 1, err);
     if (code == LEAT_OK) code = fill_by_threads(report, plan, &wanted, report_options, err);
     leat_quarantine_destroy(&quarantine);
-    leat_plan_destroy(plan);
+    leat_loader_plan_destroy(plan);
     if (code != LEAT_OK) leat_batch_report_destroy(report);
     else *out = report;
     return code;

@@ -3,9 +3,9 @@
  * its measurements' versions, results and times alone. A thread takes a shard at a time, since the
  * rows of a probe, which may share a chunk, are neighbours in one shard.
  */
+#include "batch/tokens/fields.h"
 #include "load/probes/report.h"
 #include "load/subset.h"
-#include "sample/tokens/fields.h"
 
 #define CHUNK_US (LEAT_CHUNK_SECONDS * INT64_C(1000000))
 
@@ -19,7 +19,7 @@ typedef struct tally {
 } tally;
 
 typedef struct job {
-    const leat_plan *plan;
+    const leat_loader_plan *plan;
     leat_ticker *ticker;
     int64_t read_bytes, all_bytes;
     tally *tallies; /* one for each worker */
@@ -34,8 +34,8 @@ static void end_chunk(tally *to) {
         stats->short_chunks++;
         stats->padding += to->length - to->tokens;
     }
-    leat_dist_add(&stats->chunk_measurements, to->measurements, 1);
-    leat_dist_add(&stats->chunk_tokens, to->tokens, 1);
+    leat_distribution_add(&stats->chunk_measurements, to->measurements, 1);
+    leat_distribution_add(&stats->chunk_tokens, to->tokens, 1);
     to->measurements = to->tokens = 0;
     to->clock_us = LEAT_CLOCK_UNSET;
 }
@@ -108,8 +108,8 @@ static void add_stats(leat_chunk_stats *to, const leat_chunk_stats *from) {
     to->tokens += from->tokens;
     to->padding += from->padding;
     to->short_chunks += from->short_chunks;
-    leat_dist_merge(&to->chunk_measurements, &from->chunk_measurements);
-    leat_dist_merge(&to->chunk_tokens, &from->chunk_tokens);
+    leat_distribution_merge(&to->chunk_measurements, &from->chunk_measurements);
+    leat_distribution_merge(&to->chunk_tokens, &from->chunk_tokens);
 }
 
 static leat_code make_room(job *work, int threads, leat_error *err) {
@@ -128,18 +128,18 @@ static leat_code make_room(job *work, int threads, leat_error *err) {
 
 /* The bytes of all records of the split: what a sample is a share of. */
 static leat_code sum_bytes(job *work, leat_error *err) {
-    const leat_plan *plan = work->plan;
+    const leat_loader_plan *plan = work->plan;
     if (work->read_bytes < 0) return LEAT_OK;
     for (int64_t i = 0; i < plan->split_rows; i++) {
         leat_row_facts facts;
-        LEAT_TRY(leat_dataset_row(plan->dataset, leat_plan_row(plan, i), &facts, err));
+        LEAT_TRY(leat_dataset_row(plan->dataset, leat_loader_plan_row(plan, i), &facts, err));
         work->all_bytes += facts.record_bytes;
     }
     return LEAT_OK;
 }
 
-leat_code leat_report_chunks(const leat_plan *plan, int64_t read_bytes_max, leat_report_threads by,
-                             leat_chunk_stats *stats, leat_error *err) {
+leat_code leat_report_chunks(const leat_loader_plan *plan, int64_t read_bytes_max,
+                             leat_report_threads by, leat_chunk_stats *stats, leat_error *err) {
     job work = {.plan = plan, .ticker = by.ticker, .read_bytes = read_bytes_max};
     int threads = leat_pool_threads(by.pool);
     int64_t shards = plan->dataset->shard_count;

@@ -5,7 +5,7 @@
 #include "load/probes/report.h"
 
 typedef struct listener {
-    const leat_plan *plan;
+    const leat_loader_plan *plan;
     leat_report_sequence *out;
     leat_error err; /* the first failure */
 } listener;
@@ -14,7 +14,7 @@ static leat_code add_segment(listener *to, int64_t split_row, int64_t k,
                              const leat_context *context, leat_error *err) {
     leat_report_sequence *out = to->out;
     leat_row_facts facts;
-    int64_t row = leat_plan_row(to->plan, split_row), begin = out->tokens;
+    int64_t row = leat_loader_plan_row(to->plan, split_row), begin = out->tokens;
     out->tokens += context->tokens;
     if (out->segment_count++ >= LEAT_REPORT_SEGMENTS) return LEAT_OK;
     LEAT_TRY(leat_dataset_row(to->plan->dataset, row, &facts, err));
@@ -49,7 +49,8 @@ static leat_code add_sequence(listener *to, leat_maker *maker, int32_t *room,
     return LEAT_OK;
 }
 
-leat_code leat_report_first(const leat_plan *plan, leat_batch_report *report, leat_error *err) {
+leat_code leat_report_first(const leat_loader_plan *plan, leat_batch_report *report,
+                            leat_error *err) {
     listener to = {.plan = plan};
     leat_maker *maker = NULL;
     int32_t *room = NULL;

@@ -22,7 +22,7 @@ typedef struct spot {
 } spot;
 
 typedef struct tally {
-    const leat_plan *plan;
+    const leat_loader_plan *plan;
     leat_sequence_stats *stats; /* of this thread */
     leat_maker *maker;
     noted *contexts;
@@ -35,7 +35,7 @@ typedef struct tally {
 } tally;
 
 typedef struct job {
-    const leat_plan *plan;
+    const leat_loader_plan *plan;
     int64_t first; /* step, which is part 0 */
     leat_ticker *ticker;
     tally *tallies; /* one for each worker */
@@ -58,7 +58,8 @@ static void span_of(const leat_context *context, const leat_measurement *points,
 static leat_code note(tally *to, int64_t t, int64_t split_row, const leat_context *context,
                       const leat_measurement *points, leat_error *err) {
     leat_row_facts facts;
-    LEAT_TRY(leat_dataset_row(to->plan->dataset, leat_plan_row(to->plan, split_row), &facts, err));
+    LEAT_TRY(leat_dataset_row(to->plan->dataset, leat_loader_plan_row(to->plan, split_row), &facts,
+                              err));
     LEAT_TRY(LEAT_GROW(&to->contexts, &to->context_capacity, to->context_count + 1, err));
     LEAT_TRY(LEAT_GROW(&to->spots, &to->spot_capacity, to->spot_count + context->kept, err));
     noted *it = &to->contexts[to->context_count++];
@@ -109,10 +110,10 @@ static void count_context(leat_context_stats *stats, const noted *it) {
     stats->by_mode[it->mode]++;
     stats->by_scale[scale]++;
     stats->tokens_by_scale[scale] += it->tokens;
-    leat_dist_add(&stats->row_measurements, it->row_measurements, 1);
-    leat_dist_add(&stats->window_measurements, it->window, 1);
-    leat_dist_add(&stats->context_measurements, it->kept, 1);
-    if (it->kept > 1) leat_dist_add(&stats->span_us, it->span_us, 1);
+    leat_distribution_add(&stats->row_measurements, it->row_measurements, 1);
+    leat_distribution_add(&stats->window_measurements, it->window, 1);
+    leat_distribution_add(&stats->context_measurements, it->kept, 1);
+    if (it->kept > 1) leat_distribution_add(&stats->span_us, it->span_us, 1);
 }
 
 /* ---- one sequence -------------------------------------------------------------------------------
@@ -149,7 +150,7 @@ static void count_sequence(tally *to, const leat_made *made) {
     stats->tokens += made->tokens;
     stats->padding += to->plan->sample.length - made->tokens;
     if (made->is_masked) return;
-    leat_dist_add(&stats->segments, made->segments, 1);
+    leat_distribution_add(&stats->segments, made->segments, 1);
     count_tokens(stats, to->room, made->tokens);
     for (int64_t i = 0; i < to->context_count; i++) {
         const noted *it = &to->contexts[i];
@@ -221,10 +222,10 @@ static void add_contexts(leat_context_stats *to, const leat_context_stats *from)
         to->by_scale[i] += from->by_scale[i];
         to->tokens_by_scale[i] += from->tokens_by_scale[i];
     }
-    leat_dist_merge(&to->row_measurements, &from->row_measurements);
-    leat_dist_merge(&to->window_measurements, &from->window_measurements);
-    leat_dist_merge(&to->context_measurements, &from->context_measurements);
-    leat_dist_merge(&to->span_us, &from->span_us);
+    leat_distribution_merge(&to->row_measurements, &from->row_measurements);
+    leat_distribution_merge(&to->window_measurements, &from->window_measurements);
+    leat_distribution_merge(&to->context_measurements, &from->context_measurements);
+    leat_distribution_merge(&to->span_us, &from->span_us);
 }
 
 static void add_stats(leat_sequence_stats *to, const leat_sequence_stats *from) {
@@ -236,7 +237,7 @@ static void add_stats(leat_sequence_stats *to, const leat_sequence_stats *from) 
     to->repeated_in_batch += from->repeated_in_batch;
     for (int i = 0; i <= LEAT_TOKEN_BYTE; i++) to->tokens_by_type[i] += from->tokens_by_type[i];
     for (int i = 0; i < LEAT_TOKEN_FIELDS; i++) to->tokens_by_field[i] += from->tokens_by_field[i];
-    leat_dist_merge(&to->segments, &from->segments);
+    leat_distribution_merge(&to->segments, &from->segments);
     add_contexts(&to->anchors, &from->anchors);
     add_contexts(&to->fillers, &from->fillers);
 }
@@ -254,7 +255,7 @@ static leat_code make_room(job *work, int threads, leat_error *err) {
     return LEAT_OK;
 }
 
-leat_code leat_report_sequences(const leat_plan *plan, int64_t first, int64_t end,
+leat_code leat_report_sequences(const leat_loader_plan *plan, int64_t first, int64_t end,
                                 leat_report_threads by, leat_sequence_stats *stats,
                                 leat_error *err) {
     job work = {.plan = plan, .first = first, .ticker = by.ticker};

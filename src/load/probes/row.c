@@ -18,7 +18,7 @@ struct leat_row {
     leat_row_facts facts;
     leat_view view;
     leat_probe_row probe;
-    leat_place place;           /* mapped, or its pages read: what the view is on */
+    leat_record_place place;    /* mapped, or its pages read: what the view is on */
     leat_extent extent;         /* its pages read: they */
     leat_cached_record *record; /* decoded */
     leat_buf copy;              /* the record in one piece, when it was asked for */
@@ -67,7 +67,7 @@ static const uint8_t *get_file_bytes(void *context, int64_t offset, int64_t size
 
 /* The record's position computed from its chunk, for chunks that leat did not write. */
 static leat_code find_record(leat_row *cursor, int64_t *size_bytes, leat_error *err) {
-    leat_place *place = &cursor->place;
+    leat_record_place *place = &cursor->place;
     /* get_file_bytes does not write through its context */
     leat_ar_bytes bytes = {get_file_bytes, (void *)(uintptr_t)place->paged,
                            place->paged->size_bytes};
@@ -129,7 +129,7 @@ static leat_code find_pages(leat_row *cursor, int64_t row, int64_t chunk_offset,
 
 static leat_code open_paged(leat_row *cursor, int64_t row, int64_t chunk_offset,
                             const leat_loaded_part *part, leat_error *err) {
-    leat_place *place = &cursor->place;
+    leat_record_place *place = &cursor->place;
     uint8_t head[LEAT_AR_PLAIN_HEAD_BYTES];
     int64_t size_bytes = cursor->facts.record_bytes, end;
     LEAT_TRY(find_pages(cursor, row, chunk_offset, part, err));

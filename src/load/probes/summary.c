@@ -40,7 +40,7 @@ typedef struct spot {
 /* Values that one thread collected. */
 typedef struct tally {
     leat_row *cursor;
-    leat_dist gap_us, rtt_ns[LEAT_SPLITS + 1][2], rtt_ns_by_hour[24];
+    leat_distribution gap_us, rtt_ns[LEAT_SPLITS + 1][2], rtt_ns_by_hour[24];
     leat_timeline timeline;
     int64_t rows_by_loss[LEAT_LOSSES];
     int64_t top_measurements[LEAT_SUMMARY_TOP], top_failures[LEAT_SUMMARY_TOP];
@@ -58,7 +58,7 @@ typedef struct tally {
 typedef struct shared {
     pthread_mutex_t lock;
     leat_destinations destinations;
-    leat_dist *course_ns; /* of each course and part: too large for one in each thread */
+    leat_distribution *course_ns; /* of each course and part: too large for one in each thread */
 } shared;
 
 typedef struct job {
@@ -106,11 +106,11 @@ static int64_t count_values(tally *sums, leat_split split) {
         failures += failed;
         if (!failed) {
             int64_t ns = rtt_in_ns(m->rtt[i]);
-            leat_dist_add(&sums->rtt_ns[split][version], ns, 1);
-            leat_dist_add(&sums->rtt_ns_by_hour[hour_of(m->time_us[i])], ns, 1);
+            leat_distribution_add(&sums->rtt_ns[split][version], ns, 1);
+            leat_distribution_add(&sums->rtt_ns_by_hour[hour_of(m->time_us[i])], ns, 1);
         }
         if (i > 0) sums->duplicates += equals_last(m, i);
-        if (i > 0) leat_dist_add(&sums->gap_us, m->time_us[i] - m->time_us[i - 1], 1);
+        if (i > 0) leat_distribution_add(&sums->gap_us, m->time_us[i] - m->time_us[i - 1], 1);
         leat_timeline_add(&sums->timeline, m->time_us[i], 1, failed);
     }
     if (m->count > 0) sums->rows_by_loss[leat_loss_of(failures, m->count)]++;
@@ -156,7 +156,7 @@ static int course_part(const leat_summary *summary, int64_t time_us) {
 
 static void count_course(const job *work, int number, tally *sums) {
     const leat_measurements *m = &sums->values_of_row;
-    leat_dist *dists = work->shared->course_ns + number * LEAT_SUMMARY_COURSE;
+    leat_distribution *dists = work->shared->course_ns + number * LEAT_SUMMARY_COURSE;
     pthread_mutex_lock(&work->shared->lock);
     for (int64_t i = 0; i < m->count; i++) {
         int part = m->rtt[i] < 0 ? -1 : course_part(work->summary, m->time_us[i]);
@@ -164,7 +164,7 @@ static void count_course(const job *work, int number, tally *sums) {
         int64_t ns = rtt_in_ns(m->rtt[i]);
         sums->course_answers[number][part]++;
         sums->course_ns[number][part] += ns;
-        leat_dist_add(&dists[part], ns, 1);
+        leat_distribution_add(&dists[part], ns, 1);
     }
     pthread_mutex_unlock(&work->shared->lock);
 }
@@ -211,7 +211,7 @@ static leat_code count_after(const job *work, const leat_row_facts *facts, int64
     const leat_summary_shard *shards = work->summary->shards;
     if (shards[facts->shard].split != shards[next.shard].split) return LEAT_OK;
     if (next.first_us >= facts->last_us)
-        leat_dist_add(&sums->gap_us, next.first_us - facts->last_us, 1);
+        leat_distribution_add(&sums->gap_us, next.first_us - facts->last_us, 1);
     if (next.first_us == facts->last_us) return count_equal_after(work, row, sums, err);
     return LEAT_OK;
 }
@@ -257,13 +257,13 @@ static leat_code run_pass(job *work, bool facts_only, leat_error *err) {
 static void add_parts(leat_summary *summary, const tally *from) {
     for (int split = 0; split <= LEAT_SPLITS; split++) {
         for (int version = 0; version < 2; version++) {
-            const leat_dist *dist = &from->rtt_ns[split][version];
-            leat_dist_merge(&summary->rtt_ns, dist);
-            leat_dist_merge(&summary->rtt_ns_by_part[split][version], dist);
+            const leat_distribution *dist = &from->rtt_ns[split][version];
+            leat_distribution_merge(&summary->rtt_ns, dist);
+            leat_distribution_merge(&summary->rtt_ns_by_part[split][version], dist);
         }
     }
     for (int hour = 0; hour < 24; hour++)
-        leat_dist_merge(&summary->rtt_ns_by_hour[hour], &from->rtt_ns_by_hour[hour]);
+        leat_distribution_merge(&summary->rtt_ns_by_hour[hour], &from->rtt_ns_by_hour[hour]);
     for (int loss = 0; loss < LEAT_LOSSES; loss++)
         summary->rows_by_loss[loss] += from->rows_by_loss[loss];
     for (int k = 0; k < summary->top_count; k++) {
@@ -282,9 +282,10 @@ static void add_courses(job *work) {
                 ns += work->tallies[k].course_ns[i][part];
             }
             course->ms[part] = (double)ns * 1e-6;
-            const leat_dist *dist = &work->shared->course_ns[i * LEAT_SUMMARY_COURSE + part];
+            const leat_distribution *dist =
+                &work->shared->course_ns[i * LEAT_SUMMARY_COURSE + part];
             if (dist->count > 0)
-                work->summary->top_median_ns[i][part] = leat_dist_quantile(dist, 0.5);
+                work->summary->top_median_ns[i][part] = leat_distribution_quantile(dist, 0.5);
         }
     }
 }
@@ -294,7 +295,7 @@ static leat_code add_tallies(job *work, leat_error *err) {
     for (int i = 0; i < work->options->threads; i++) {
         tally *from = &work->tallies[i];
         LEAT_TRY(share_destinations(work, from, err));
-        leat_dist_merge(&summary->gap_us, &from->gap_us);
+        leat_distribution_merge(&summary->gap_us, &from->gap_us);
         leat_timeline_merge(&summary->timeline, &from->timeline);
         add_parts(summary, from);
         summary->rows_read += from->rows;
@@ -322,7 +323,7 @@ static bool is_larger(const leat_summary_probe *a, const leat_summary_probe *b) 
 
 static void finish_probe(leat_summary *summary, const leat_summary_probe *probe) {
     if (probe->rows == 0) return;
-    leat_dist_add(&summary->probe_measurements, probe->measurements, 1);
+    leat_distribution_add(&summary->probe_measurements, probe->measurements, 1);
     summary->split[probe->split].probes++;
     summary->all.probes++;
     int at = summary->top_count;
@@ -380,9 +381,9 @@ static void count_row(leat_summary *summary, const leat_row_facts *facts) {
     shard->measurements += facts->n_measurements;
     summary->rows_by_version[version]++;
     summary->measurements_by_version[version] += facts->n_measurements;
-    leat_dist_add(&summary->record_bytes, facts->record_bytes, 1);
-    leat_dist_add(&summary->row_measurements, facts->n_measurements, 1);
-    leat_dist_add(&summary->row_span_us, facts->last_us - facts->first_us, 1);
+    leat_distribution_add(&summary->record_bytes, facts->record_bytes, 1);
+    leat_distribution_add(&summary->row_measurements, facts->n_measurements, 1);
+    leat_distribution_add(&summary->row_span_us, facts->last_us - facts->first_us, 1);
 }
 
 /* Third-party rows may be in any order: they are grouped by sorting their numbers. */
@@ -428,7 +429,7 @@ static leat_code count_facts(job *work, leat_error *err) {
     if (code == LEAT_OK) code = group_rows(work, keys, err);
     leat_free(keys);
     for (int64_t k = 0; k < summary->shard_count; k++)
-        leat_dist_add(&summary->shard_rows, summary->shards[k].rows, 1);
+        leat_distribution_add(&summary->shard_rows, summary->shards[k].rows, 1);
     return code;
 }
 

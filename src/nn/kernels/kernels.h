@@ -45,11 +45,11 @@ typedef struct leat_tile {
 
 /* Normalisation of a channel c: fma(x - mean[c], scale[c], shift[c]), then the activation with this
  * slope below 0 (1: none, 0: ReLU). */
-typedef struct leat_norm {
+typedef struct leat_normalization {
     const float *mean, *scale, *shift;
     const float *ones, *products; /* of norm_back alone */
     float slope;
-} leat_norm;
+} leat_normalization;
 
 /* The numbers of one step of Adam; see ops/adam.h. */
 typedef struct leat_adam_step {
@@ -88,15 +88,16 @@ typedef struct leat_kernels {
     void (*sums)(int64_t pixels, int64_t channels, int64_t images, const float *x, float *lanes);
     void (*squares)(int64_t pixels, int64_t channels, int64_t images, const float *x,
                     const float *mean, float *lanes); /* of x - mean */
-    void (*norm)(const leat_norm *norm, int64_t pixels, int64_t channels, int64_t lanes,
+    void (*norm)(const leat_normalization *norm, int64_t pixels, int64_t channels, int64_t lanes,
                  const float *x, float *y);
     /* With g, the gradient before the activation: adds g to `ones`, g * (x - mean) to `products`.
      */
-    void (*norm_sums)(const leat_norm *norm, int64_t pixels, int64_t channels, int64_t images,
-                      const float *x, const float *up, float *ones, float *products);
+    void (*norm_sums)(const leat_normalization *norm, int64_t pixels, int64_t channels,
+                      int64_t images, const float *x, const float *up, float *ones,
+                      float *products);
     /* down = scale * (g - ones[c] - (x - mean) * products[c]); `down` may be `up`. */
-    void (*norm_back)(const leat_norm *norm, int64_t pixels, int64_t channels, int64_t lanes,
-                      const float *x, const float *up, float *down);
+    void (*norm_back)(const leat_normalization *norm, int64_t pixels, int64_t channels,
+                      int64_t lanes, const float *x, const float *up, float *down);
 
     /* Values alone; the result may replace an argument. */
     void (*leaky)(float slope, int64_t count, const float *x, float *y);

@@ -70,7 +70,7 @@ static void squares(int64_t pixels, int64_t channels, int64_t images, const floa
     }
 }
 
-static void norm(const leat_norm *norm, int64_t pixels, int64_t channels, int64_t lanes,
+static void norm(const leat_normalization *norm, int64_t pixels, int64_t channels, int64_t lanes,
                  const float *x, float *y) {
     const vf slope = vf_set(norm->slope);
     const bool linear = norm->slope == 1.0f;
@@ -86,8 +86,9 @@ static void norm(const leat_norm *norm, int64_t pixels, int64_t channels, int64_
     }
 }
 
-static void norm_sums(const leat_norm *norm, int64_t pixels, int64_t channels, int64_t images,
-                      const float *x, const float *up, float *ones, float *products) {
+static void norm_sums(const leat_normalization *norm, int64_t pixels, int64_t channels,
+                      int64_t images, const float *x, const float *up, float *ones,
+                      float *products) {
     int32_t mask[LEAT_LANES];
     const vf slope = vf_set(norm->slope);
     lane_mask(images, mask);
@@ -112,8 +113,8 @@ static void norm_sums(const leat_norm *norm, int64_t pixels, int64_t channels, i
     }
 }
 
-static void norm_back(const leat_norm *norm, int64_t pixels, int64_t channels, int64_t lanes,
-                      const float *x, const float *up, float *down) {
+static void norm_back(const leat_normalization *norm, int64_t pixels, int64_t channels,
+                      int64_t lanes, const float *x, const float *up, float *down) {
     const vf slope = vf_set(norm->slope), zero = vf_set(0.0f);
     for (int64_t p = 0; p < pixels; p++) {
         for (int64_t c = 0; c < channels; c++) {

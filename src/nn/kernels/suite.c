@@ -420,7 +420,7 @@ static void plain_norm_sums(const suite_norm *n, float *ones, float *products) {
 }
 
 static void compare_sums(suite_run *run, const suite_norm *n) {
-    const leat_norm norm = {n->mean, n->scale, n->shift, n->ones, n->products, n->slope};
+    const leat_normalization norm = {n->mean, n->scale, n->shift, n->ones, n->products, n->slope};
     float got[2][LANES_MAX], expected[2][LANES_MAX];
     fill_rough(run, LANES_MAX, got[0]); /* sums continue from what is there */
     fill_rough(run, LANES_MAX, got[1]);
@@ -440,7 +440,7 @@ static void compare_sums(suite_run *run, const suite_norm *n) {
 }
 
 static void compare_norm(suite_run *run, const suite_norm *n) {
-    const leat_norm norm = {n->mean, n->scale, n->shift, n->ones, n->products, n->slope};
+    const leat_normalization norm = {n->mean, n->scale, n->shift, n->ones, n->products, n->slope};
     float y[NORM_MAX], down[NORM_MAX], expected_y[NORM_MAX], expected_down[NORM_MAX];
     fill_rough(run, NORM_MAX, y);
     memcpy(expected_y, y, sizeof y);
@@ -580,7 +580,7 @@ static void case_each(suite_run *run) {
 /* ---- all of them -------------------------------------------------------------------------- */
 
 /* They are the suite "core", whose hash is the kernel class of runs that compute with it: another
- * case would end them all. New kernels get a suite of their own (nn/ops/suites.h). */
+ * case would end them all. New kernels get a suite of their own (nn/kernel_suites.h). */
 static void (*const cases[])(suite_run *run) = {
     case_tile, case_tile_special, case_transpose, case_map_special,
     case_map,  case_random,       case_norm,      case_each,

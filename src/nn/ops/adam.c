@@ -6,7 +6,7 @@
 #define PIECE 16384
 
 typedef struct adam_job {
-    const leat_nn *nn;
+    const leat_device *device;
     leat_adam_step step;
     const leat_adam_weights *of;
 } adam_job;
@@ -25,11 +25,11 @@ static void run_piece(void *context, int64_t part) {
     const adam_job *job = context;
     const leat_adam_weights *of = job->of;
     const int64_t at = part * PIECE;
-    job->nn->kernels->adam(&job->step, leat_min(PIECE, of->count - at), of->gradient + at,
-                           of->weights + at, of->first + at, of->second + at);
+    job->device->kernels->adam(&job->step, leat_min(PIECE, of->count - at), of->gradient + at,
+                               of->weights + at, of->first + at, of->second + at);
 }
 
-leat_code leat_adam_apply(const leat_nn *nn, const leat_adam *adam, int64_t step,
+leat_code leat_adam_apply(const leat_device *device, const leat_adam *adam, int64_t step,
                           const leat_adam_weights *of, leat_error *err) {
     if (!isfinite(adam->rate) || !(adam->eps >= 0 && isfinite(adam->eps)) ||
         !(adam->decay >= 0 && isfinite(adam->decay)) || !isfinite(of->gradient_factor))
@@ -49,7 +49,7 @@ leat_code leat_adam_apply(const leat_nn *nn, const leat_adam *adam, int64_t step
     LEAT_ASSERT(leat_apart(of->gradient, of->count, of->weights, of->count) &&
                 leat_apart(of->gradient, of->count, of->first, of->count) &&
                 leat_apart(of->gradient, of->count, of->second, of->count));
-    adam_job job = {.nn = nn, .of = of};
+    adam_job job = {.device = device, .of = of};
     job.step = (leat_adam_step){
         .gradient_factor = (float)of->gradient_factor,
         .keep_weight = (float)(1 - adam->rate * adam->decay),
@@ -60,5 +60,5 @@ leat_code leat_adam_apply(const leat_nn *nn, const leat_adam *adam, int64_t step
         .root = (float)sqrt(1 - power(adam->beta2, step)),
         .eps = (float)adam->eps,
     };
-    return leat_nn_run(nn, (of->count + PIECE - 1) / PIECE, run_piece, &job, err);
+    return leat_device_run(device, (of->count + PIECE - 1) / PIECE, run_piece, &job, err);
 }

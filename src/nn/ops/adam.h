@@ -26,7 +26,8 @@ typedef struct leat_adam_weights {
 
 /* Step `step` (1, 2, ...). LEAT_ERR_OPTION: a step below 1, betas outside [0, 1), a value that is
  * not finite, a negative eps or decay. */
-LEAT_MUST_CHECK leat_code leat_adam_apply(const leat_nn *nn, const leat_adam *adam, int64_t step,
-                                          const leat_adam_weights *of, leat_error *err);
+LEAT_MUST_CHECK leat_code leat_adam_apply(const leat_device *device, const leat_adam *adam,
+                                          int64_t step, const leat_adam_weights *of,
+                                          leat_error *err);
 
 #endif

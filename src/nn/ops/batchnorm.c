@@ -8,12 +8,12 @@
 #include "base/mem.h"
 
 typedef struct norm_job {
-    const leat_nn *nn;
+    const leat_device *device;
     const leat_batchnorm *bn;
     int64_t lanes, pieces;
     const float *x, *up;
     float *y;
-    leat_norm norm;
+    leat_normalization norm;
     float *scale, *ones, *products; /* of a channel */
     float *first, *second;          /* [piece][channel][LEAT_LANES] */
 } norm_job;
@@ -26,12 +26,12 @@ int64_t leat_batchnorm_work_count(const leat_batchnorm *bn) {
     return bn->channels * (3 + 2 * LEAT_LANES * piece_count(bn));
 }
 
-static leat_code set_job(norm_job *job, const leat_nn *nn, const leat_batchnorm *bn,
+static leat_code set_job(norm_job *job, const leat_device *device, const leat_batchnorm *bn,
                          leat_error *err) {
     int64_t count = 0;
     if (bn->pixels < 1 || bn->channels < 1 || bn->images < 1 ||
-        !leat_mul_size(bn->pixels, bn->channels, &count) || count > LEAT_NN_VALUES_MAX ||
-        !leat_mul_size(count, leat_lanes(bn->images), &count) || count > LEAT_NN_VALUES_MAX)
+        !leat_mul_size(bn->pixels, bn->channels, &count) || count > LEAT_OP_VALUES_MAX ||
+        !leat_mul_size(count, leat_lanes(bn->images), &count) || count > LEAT_OP_VALUES_MAX)
         return leat_fail(err, LEAT_ERR_OPTION,
                          "batch normalisation of %lld pixels, %lld channels, %lld images: each "
                          "must be at least 1, and there may be 2^40 values",
@@ -43,7 +43,7 @@ static leat_code set_job(norm_job *job, const leat_nn *nn, const leat_batchnorm 
                 leat_apart(bn->variance, bn->channels, bn->work, work) &&
                 leat_apart(bn->weight, bn->channels, bn->work, work) &&
                 leat_apart(bn->shift, bn->channels, bn->work, work));
-    *job = (norm_job){.nn = nn, .bn = bn, .lanes = leat_lanes(bn->images)};
+    *job = (norm_job){.device = device, .bn = bn, .lanes = leat_lanes(bn->images)};
     job->pieces = piece_count(bn);
     job->scale = bn->work;
     job->ones = job->scale + bn->channels;
@@ -99,22 +99,23 @@ static float total(const norm_job *job, const float *lanes, int64_t channel) {
 
 static void sum_part(void *context, int64_t part) {
     const norm_job *job = context;
-    job->nn->kernels->sums(piece_pixels(job, part), job->bn->channels, job->bn->images,
-                           job->x + piece_offset(job, part), piece_lanes(job, job->first, part));
+    job->device->kernels->sums(piece_pixels(job, part), job->bn->channels, job->bn->images,
+                               job->x + piece_offset(job, part),
+                               piece_lanes(job, job->first, part));
 }
 
 static void square_part(void *context, int64_t part) {
     const norm_job *job = context;
-    job->nn->kernels->squares(piece_pixels(job, part), job->bn->channels, job->bn->images,
-                              job->x + piece_offset(job, part), job->norm.mean,
-                              piece_lanes(job, job->first, part));
+    job->device->kernels->squares(piece_pixels(job, part), job->bn->channels, job->bn->images,
+                                  job->x + piece_offset(job, part), job->norm.mean,
+                                  piece_lanes(job, job->first, part));
 }
 
 static void apply_part(void *context, int64_t part) {
     const norm_job *job = context;
     const int64_t at = piece_offset(job, part);
-    job->nn->kernels->norm(&job->norm, piece_pixels(job, part), job->bn->channels, job->lanes,
-                           job->x + at, job->y + at);
+    job->device->kernels->norm(&job->norm, piece_pixels(job, part), job->bn->channels, job->lanes,
+                               job->x + at, job->y + at);
 }
 
 static float value_count(const leat_batchnorm *bn) {
@@ -125,35 +126,36 @@ static void set_norm(norm_job *job) {
     const leat_batchnorm *bn = job->bn;
     for (int64_t c = 0; c < bn->channels; c++)
         job->scale[c] = bn->weight[c] / sqrtf(bn->variance[c] + bn->eps);
-    job->norm = (leat_norm){bn->mean, job->scale, bn->shift, job->ones, job->products, bn->slope};
+    job->norm =
+        (leat_normalization){bn->mean, job->scale, bn->shift, job->ones, job->products, bn->slope};
 }
 
-leat_code leat_batchnorm_forward(const leat_nn *nn, const leat_batchnorm *bn, const float *x,
-                                 float *y, leat_error *err) {
+leat_code leat_batchnorm_forward(const leat_device *device, const leat_batchnorm *bn,
+                                 const float *x, float *y, leat_error *err) {
     norm_job job;
-    LEAT_TRY(set_job(&job, nn, bn, err));
+    LEAT_TRY(set_job(&job, device, bn, err));
     const int64_t all = value_total(&job), work = leat_batchnorm_work_count(bn);
     LEAT_ASSERT(leat_same_or_apart(x, y, all) && leat_apart(x, all, bn->work, work));
     check_written(&job, y);
     job.x = x;
     job.y = y;
     if (bn->training) {
-        LEAT_TRY(leat_nn_run(nn, job.pieces, sum_part, &job, err));
+        LEAT_TRY(leat_device_run(device, job.pieces, sum_part, &job, err));
         for (int64_t c = 0; c < bn->channels; c++)
             bn->mean[c] = total(&job, job.first, c) / value_count(bn);
         job.norm.mean = bn->mean;
-        LEAT_TRY(leat_nn_run(nn, job.pieces, square_part, &job, err));
+        LEAT_TRY(leat_device_run(device, job.pieces, square_part, &job, err));
         for (int64_t c = 0; c < bn->channels; c++)
             bn->variance[c] = total(&job, job.first, c) / value_count(bn);
     }
     set_norm(&job);
-    return leat_nn_run(nn, job.pieces, apply_part, &job, err);
+    return leat_device_run(device, job.pieces, apply_part, &job, err);
 }
 
 static void back_sum_part(void *context, int64_t part) {
     const norm_job *job = context;
     const int64_t at = piece_offset(job, part);
-    job->nn->kernels->norm_sums(
+    job->device->kernels->norm_sums(
         &job->norm, piece_pixels(job, part), job->bn->channels, job->bn->images, job->x + at,
         job->up + at, piece_lanes(job, job->first, part), piece_lanes(job, job->second, part));
 }
@@ -161,15 +163,15 @@ static void back_sum_part(void *context, int64_t part) {
 static void back_part(void *context, int64_t part) {
     const norm_job *job = context;
     const int64_t at = piece_offset(job, part);
-    job->nn->kernels->norm_back(&job->norm, piece_pixels(job, part), job->bn->channels, job->lanes,
-                                job->x + at, job->up + at, job->y + at);
+    job->device->kernels->norm_back(&job->norm, piece_pixels(job, part), job->bn->channels,
+                                    job->lanes, job->x + at, job->up + at, job->y + at);
 }
 
-leat_code leat_batchnorm_backward(const leat_nn *nn, const leat_batchnorm *bn, const float *x,
-                                  const float *up, float *down, float *weight_gradient,
-                                  float *shift_gradient, leat_error *err) {
+leat_code leat_batchnorm_backward(const leat_device *device, const leat_batchnorm *bn,
+                                  const float *x, const float *up, float *down,
+                                  float *weight_gradient, float *shift_gradient, leat_error *err) {
     norm_job job;
-    LEAT_TRY(set_job(&job, nn, bn, err));
+    LEAT_TRY(set_job(&job, device, bn, err));
     const int64_t all = value_total(&job), work = leat_batchnorm_work_count(bn);
     LEAT_ASSERT(leat_same_or_apart(up, down, all) && leat_apart(x, all, down, all));
     LEAT_ASSERT(leat_apart(x, all, bn->work, work) && leat_apart(up, all, bn->work, work));
@@ -179,7 +181,7 @@ leat_code leat_batchnorm_backward(const leat_nn *nn, const leat_batchnorm *bn, c
     job.up = up;
     job.y = down;
     set_norm(&job);
-    LEAT_TRY(leat_nn_run(nn, job.pieces, back_sum_part, &job, err));
+    LEAT_TRY(leat_device_run(device, job.pieces, back_sum_part, &job, err));
     for (int64_t c = 0; c < bn->channels; c++) {
         const float one = total(&job, job.first, c), product = total(&job, job.second, c);
         const float spread = bn->variance[c] + bn->eps;
@@ -188,7 +190,7 @@ leat_code leat_batchnorm_backward(const leat_nn *nn, const leat_batchnorm *bn, c
         job.ones[c] = bn->training ? one / value_count(bn) : 0.0f;
         job.products[c] = bn->training ? product / value_count(bn) / spread : 0.0f;
     }
-    return leat_nn_run(nn, job.pieces, back_part, &job, err);
+    return leat_device_run(device, job.pieces, back_part, &job, err);
 }
 
 void leat_batchnorm_fold(int64_t channels, int64_t count, const float *mean, const float *variance,

@@ -31,16 +31,18 @@ typedef struct leat_batchnorm {
 /* Floats of work space of either call; a function of the sizes. */
 int64_t leat_batchnorm_work_count(const leat_batchnorm *bn);
 
-/* y from x; y may be x. LEAT_ERR_OPTION: sizes below 1, or more than LEAT_NN_VALUES_MAX. */
-LEAT_MUST_CHECK leat_code leat_batchnorm_forward(const leat_nn *nn, const leat_batchnorm *bn,
-                                                 const float *x, float *y, leat_error *err);
+/* y from x; y may be x. LEAT_ERR_OPTION: sizes below 1, or more than LEAT_OP_VALUES_MAX. */
+LEAT_MUST_CHECK leat_code leat_batchnorm_forward(const leat_device *device,
+                                                 const leat_batchnorm *bn, const float *x, float *y,
+                                                 leat_error *err);
 /*
  * The gradient `down` of x, from that of y, `up`; they may be the same, x lies elsewhere. Those of
  * weight and shift are added to what weight_gradient and shift_gradient hold, if these are not
  * NULL.
  */
-LEAT_MUST_CHECK leat_code leat_batchnorm_backward(const leat_nn *nn, const leat_batchnorm *bn,
-                                                  const float *x, const float *up, float *down,
+LEAT_MUST_CHECK leat_code leat_batchnorm_backward(const leat_device *device,
+                                                  const leat_batchnorm *bn, const float *x,
+                                                  const float *up, float *down,
                                                   float *weight_gradient, float *shift_gradient,
                                                   leat_error *err);
 

@@ -13,7 +13,7 @@
  * precision. gradient[i] is that of the loss by x[i]. work: 2 * count floats. The arrays do not
  * overlap.
  */
-void leat_bce(const leat_nn *nn, int64_t count, float target, const float *x, double *loss,
+void leat_bce(const leat_device *device, int64_t count, float target, const float *x, double *loss,
               float *gradient, float *work);
 
 #endif

@@ -72,7 +72,7 @@ leat_code leat_conv_complete(leat_conv *conv, leat_error *err) {
     }
     LEAT_TRY(complete(conv, "height", &conv->wide_height, &conv->narrow_height, err));
     LEAT_TRY(complete(conv, "width", &conv->wide_width, &conv->narrow_width, err));
-    if (leat_conv_weight_count(conv) > LEAT_NN_VALUES_MAX)
+    if (leat_conv_weight_count(conv) > LEAT_OP_VALUES_MAX)
         return leat_fail(err, LEAT_ERR_OPTION,
                          "convolution: %d x %d channels with kernel %d: more "
                          "than 2^40 weights",
@@ -105,8 +105,8 @@ leat_code leat_conv_check(const leat_conv *conv, int64_t images, leat_error *err
     if (images < 1 || images > LEAT_CONV_IMAGES_MAX)
         return leat_fail(err, LEAT_ERR_OPTION, "convolution: %lld images; they must be 1 to %d",
                          (long long)images, LEAT_CONV_IMAGES_MAX);
-    if (leat_conv_wide_count(conv, images) > LEAT_NN_VALUES_MAX ||
-        leat_conv_narrow_count(conv, images) > LEAT_NN_VALUES_MAX)
+    if (leat_conv_wide_count(conv, images) > LEAT_OP_VALUES_MAX ||
+        leat_conv_narrow_count(conv, images) > LEAT_OP_VALUES_MAX)
         return leat_fail(err, LEAT_ERR_OPTION,
                          "convolution: %lld images of %d x %d x %d and %d x %d x %d: more than "
                          "2^40 values",
@@ -122,14 +122,14 @@ leat_code leat_conv_check(const leat_conv *conv, int64_t images, leat_error *err
 /* ---- Packing ------------------------------------------------------------------------------ */
 
 /* packed[tap][block of rows][depth][row of the block]; a row is an output channel. */
-static void pack(const leat_nn *nn, const leat_conv *conv, bool up, const float *weights,
+static void pack(const leat_device *device, const leat_conv *conv, bool up, const float *weights,
                  float *packed) {
     const int taps = conv->kernel * conv->kernel;
     const int64_t rows = up ? conv->wide_channels : conv->narrow_channels;
     const int64_t depth = up ? conv->narrow_channels : conv->wide_channels;
     const int64_t row_step = up ? taps : (int64_t)conv->wide_channels * taps;
     const int64_t depth_step = up ? (int64_t)conv->wide_channels * taps : taps;
-    const int64_t blocks = leat_block_count(nn, rows);
+    const int64_t blocks = leat_block_count(device, rows);
     for (int64_t block = 0; block < blocks; block++) {
         const int64_t first = leat_block_first(rows, blocks, block);
         const int64_t size = leat_block_first(rows, blocks, block + 1) - first;
@@ -148,8 +148,8 @@ static void pack(const leat_nn *nn, const leat_conv *conv, bool up, const float 
  * Going up, the output pixels of a row that are next to each other, `stride` of them, read the same
  * input pixels, so their channels are the rows of one tile. The number of such pixels, or 1.
  */
-static int merged_pixels(const leat_nn *nn, const leat_conv *conv, bool up) {
-    const bool fit = (int64_t)conv->stride * conv->wide_channels <= nn->kernels->tile_rows;
+static int merged_pixels(const leat_device *device, const leat_conv *conv, bool up) {
+    const bool fit = (int64_t)conv->stride * conv->wide_channels <= device->kernels->tile_rows;
     return up && fit && conv->kernel % conv->stride == 0 ? conv->stride : 1;
 }
 
@@ -173,23 +173,23 @@ static void check_packed(const leat_conv *conv, const float *weights, const floa
     LEAT_ASSERT(leat_apart(weights, count, packed, count));
 }
 
-void leat_conv_pack_down(const leat_nn *nn, const leat_conv *conv, const float *weights,
+void leat_conv_pack_down(const leat_device *device, const leat_conv *conv, const float *weights,
                          float *packed) {
     check_packed(conv, weights, packed);
-    pack(nn, conv, false, weights, packed);
+    pack(device, conv, false, weights, packed);
 }
 
-void leat_conv_pack_up(const leat_nn *nn, const leat_conv *conv, const float *weights,
+void leat_conv_pack_up(const leat_device *device, const leat_conv *conv, const float *weights,
                        float *packed) {
     check_packed(conv, weights, packed);
-    if (merged_pixels(nn, conv, true) > 1) pack_merged(conv, weights, packed);
-    else pack(nn, conv, true, weights, packed);
+    if (merged_pixels(device, conv, true) > 1) pack_merged(conv, weights, packed);
+    else pack(device, conv, true, weights, packed);
 }
 
 /* ---- Down and up -------------------------------------------------------------------------- */
 
 typedef struct conv_job {
-    const leat_nn *nn;
+    const leat_device *device;
     const leat_conv *conv;
     bool up;
     const float *packed, *in;
@@ -299,7 +299,7 @@ static void set_pixel(const conv_job *job, const conv_class *class, int64_t inde
 }
 
 static void run_blocks(const conv_job *job, leat_tile *tile, int64_t k0, const conv_pixel *pixel) {
-    const leat_kernels *kernels = job->nn->kernels;
+    const leat_kernels *kernels = job->device->kernels;
     const int64_t wide = leat_min(kernels->tile_columns, job->lanes);
     for (int64_t column = 0; column < job->lanes; column += wide) {
         tile->columns = (int)leat_min(wide, job->lanes - column);
@@ -366,7 +366,7 @@ static void run_part(void *context, int64_t part) {
     } while (steps.first < all);
 }
 
-static leat_code run_conv(const leat_nn *nn, const leat_conv *conv, bool up, int64_t images,
+static leat_code run_conv(const leat_device *device, const leat_conv *conv, bool up, int64_t images,
                           const float *packed, const float *in, float *out, leat_error *err) {
     LEAT_TRY(leat_conv_check(conv, images, err));
     const int64_t wide = leat_conv_wide_count(conv, images);
@@ -374,28 +374,29 @@ static leat_code run_conv(const leat_nn *nn, const leat_conv *conv, bool up, int
     LEAT_ASSERT(leat_apart(in, up ? narrow : wide, out, up ? wide : narrow));
     const int64_t weights = leat_conv_weight_count(conv);
     LEAT_ASSERT(leat_apart(packed, weights, out, up ? wide : narrow));
-    conv_job job = {.nn = nn, .conv = conv, .up = up, .packed = packed, .in = in, .out = out};
+    conv_job job = {
+        .device = device, .conv = conv, .up = up, .packed = packed, .in = in, .out = out};
     job.lanes = leat_lanes(images);
     job.rows = up ? conv->wide_channels : conv->narrow_channels;
     job.depth = up ? conv->narrow_channels : conv->wide_channels;
-    job.blocks = leat_block_count(nn, job.rows);
-    job.merge = merged_pixels(nn, conv, up);
-    LEAT_ASSERT(job.merge == 1 || job.merge * job.rows <= nn->kernels->tile_rows);
+    job.blocks = leat_block_count(device, job.rows);
+    job.merge = merged_pixels(device, conv, up);
+    LEAT_ASSERT(job.merge == 1 || job.merge * job.rows <= device->kernels->tile_rows);
     const int64_t pixels = up ? (int64_t)conv->wide_height * conv->wide_width
                               : (int64_t)conv->narrow_height * conv->narrow_width;
     const int64_t classes = up ? (int64_t)conv->stride * conv->stride / job.merge : 1;
-    const int64_t threads = nn->pool == NULL ? 1 : leat_pool_threads(nn->pool);
+    const int64_t threads = device->pool == NULL ? 1 : leat_pool_threads(device->pool);
     job.class_parts = leat_min(pixels / classes + 1, threads == 1 ? 1 : 4 * threads);
-    return leat_nn_run(nn, classes * job.class_parts, run_part, &job, err);
+    return leat_device_run(device, classes * job.class_parts, run_part, &job, err);
 }
 
-leat_code leat_conv_down(const leat_nn *nn, const leat_conv *conv, int64_t images,
+leat_code leat_conv_down(const leat_device *device, const leat_conv *conv, int64_t images,
                          const float *packed_down, const float *wide, float *narrow,
                          leat_error *err) {
-    return run_conv(nn, conv, false, images, packed_down, wide, narrow, err);
+    return run_conv(device, conv, false, images, packed_down, wide, narrow, err);
 }
 
-leat_code leat_conv_up(const leat_nn *nn, const leat_conv *conv, int64_t images,
+leat_code leat_conv_up(const leat_device *device, const leat_conv *conv, int64_t images,
                        const float *packed_up, const float *narrow, float *wide, leat_error *err) {
-    return run_conv(nn, conv, true, images, packed_up, narrow, wide, err);
+    return run_conv(device, conv, true, images, packed_up, narrow, wide, err);
 }

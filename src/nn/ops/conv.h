@@ -41,7 +41,7 @@ typedef struct leat_conv {
  */
 LEAT_MUST_CHECK leat_code leat_conv_complete(leat_conv *conv, leat_error *err);
 
-/* leat_conv_check: whether the activations of `images` images have at most LEAT_NN_VALUES_MAX
+/* leat_conv_check: whether the activations of `images` images have at most LEAT_OP_VALUES_MAX
  * values; LEAT_ERR_OPTION. Values in the weights, and in an activation of `images` images (with
  * unused lanes). */
 LEAT_MUST_CHECK leat_code leat_conv_check(const leat_conv *conv, int64_t images, leat_error *err);
@@ -50,21 +50,21 @@ int64_t leat_conv_wide_count(const leat_conv *conv, int64_t images);
 int64_t leat_conv_narrow_count(const leat_conv *conv, int64_t images);
 
 /* Weights in the order that the kernels read: leat_conv_weight_count floats each, valid for the
- * kernels of `nn`. Packed once, used for every micro-batch of a unit. */
-void leat_conv_pack_down(const leat_nn *nn, const leat_conv *conv, const float *weights,
+ * kernels of `device`. Packed once, used for every micro-batch of a unit. */
+void leat_conv_pack_down(const leat_device *device, const leat_conv *conv, const float *weights,
                          float *packed);
-void leat_conv_pack_up(const leat_nn *nn, const leat_conv *conv, const float *weights,
+void leat_conv_pack_up(const leat_device *device, const leat_conv *conv, const float *weights,
                        float *packed);
 
 /* narrow = the convolution of wide; every value is written. What is written overlaps nothing that
  * is read, here and below. */
-LEAT_MUST_CHECK leat_code leat_conv_down(const leat_nn *nn, const leat_conv *conv, int64_t images,
-                                         const float *packed_down, const float *wide, float *narrow,
-                                         leat_error *err);
+LEAT_MUST_CHECK leat_code leat_conv_down(const leat_device *device, const leat_conv *conv,
+                                         int64_t images, const float *packed_down,
+                                         const float *wide, float *narrow, leat_error *err);
 /* wide = the transposed convolution of narrow; every value is written. */
-LEAT_MUST_CHECK leat_code leat_conv_up(const leat_nn *nn, const leat_conv *conv, int64_t images,
-                                       const float *packed_up, const float *narrow, float *wide,
-                                       leat_error *err);
+LEAT_MUST_CHECK leat_code leat_conv_up(const leat_device *device, const leat_conv *conv,
+                                       int64_t images, const float *packed_up, const float *narrow,
+                                       float *wide, leat_error *err);
 
 /* The gradient of the weights, in the order that the kernels write, so that several calls continue
  * one chain. leat_conv_unpack_gradient puts it into the order of the weights. */
@@ -74,12 +74,12 @@ typedef struct leat_conv_gradient {
     float *work;   /* [leat_conv_work_count] */
 } leat_conv_gradient;
 int64_t leat_conv_gradient_count(const leat_conv *conv);
-int64_t leat_conv_work_count(const leat_nn *nn, const leat_conv *conv, int64_t images);
+int64_t leat_conv_work_count(const leat_device *device, const leat_conv *conv, int64_t images);
 /* From the wide and the narrow side: one is an input of the layer, the other the gradient of its
  * output. */
-LEAT_MUST_CHECK leat_code leat_conv_weight_gradient(const leat_nn *nn, const leat_conv *conv,
-                                                    int64_t images, const float *wide,
-                                                    const float *narrow,
+LEAT_MUST_CHECK leat_code leat_conv_weight_gradient(const leat_device *device,
+                                                    const leat_conv *conv, int64_t images,
+                                                    const float *wide, const float *narrow,
                                                     const leat_conv_gradient *gradient,
                                                     leat_error *err);
 void leat_conv_unpack_gradient(const leat_conv *conv, const float *gradient, float *weights);

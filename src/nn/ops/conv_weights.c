@@ -11,7 +11,7 @@
 #define DEPTH 256 /* multiply-adds of a chain in one call of a tile, about */
 
 typedef struct weights_job {
-    const leat_nn *nn;
+    const leat_device *device;
     const leat_conv *conv;
     int64_t images, lanes;
     int64_t rows, columns, blocks, panel, panels; /* panel: columns of a tile */
@@ -31,20 +31,22 @@ static int64_t padded_columns(int64_t columns) {
                                        LEAT_TILE_COLUMNS_MAX;
 }
 
-static void set_job(weights_job *job, const leat_nn *nn, const leat_conv *conv, int64_t images) {
+static void set_job(weights_job *job, const leat_device *device, const leat_conv *conv,
+                    int64_t images) {
     const int64_t wide_pixels = (int64_t)conv->wide_height * conv->wide_width;
     const int64_t narrow_pixels = (int64_t)conv->narrow_height * conv->narrow_width;
-    *job = (weights_job){.nn = nn, .conv = conv, .images = images, .lanes = leat_lanes(images)};
+    *job = (weights_job){
+        .device = device, .conv = conv, .images = images, .lanes = leat_lanes(images)};
     job->wide_rows = conv->wide_channels < conv->narrow_channels;
     job->rows = job->wide_rows ? conv->wide_channels : conv->narrow_channels;
     job->columns = job->wide_rows ? conv->narrow_channels : conv->wide_channels;
     job->column_pixels = job->wide_rows ? narrow_pixels : wide_pixels;
-    job->blocks = leat_block_count(nn, job->rows);
+    job->blocks = leat_block_count(device, job->rows);
     job->few = job->wide_rows && conv->kernel > 1 && job->rows * conv->kernel <= LEAT_TILE_ROWS_MAX;
-    const int64_t threads = nn->pool == NULL ? 1 : leat_pool_threads(nn->pool);
+    const int64_t threads = device->pool == NULL ? 1 : leat_pool_threads(device->pool);
     job->parts = threads == 1 ? 1 : leat_min((int64_t)conv->kernel * conv->kernel, 4 * threads);
     const int64_t width = padded_columns(job->columns);
-    job->panel = leat_min(nn->kernels->tile_columns, width);
+    job->panel = leat_min(device->kernels->tile_columns, width);
     job->panels = width / job->panel;
     /* the same rows of the gradient for every variant of the kernels */
     LEAT_ASSERT(job->panels * job->panel == width);
@@ -52,14 +54,14 @@ static void set_job(weights_job *job, const leat_nn *nn, const leat_conv *conv, 
 
 int64_t leat_conv_gradient_count(const leat_conv *conv) {
     weights_job job;
-    const leat_nn nn = {.kernels = &leat_kernels_scalar};
-    set_job(&job, &nn, conv, 1);
+    const leat_device device = {.kernels = &leat_kernels_scalar};
+    set_job(&job, &device, conv, 1);
     return job.rows * padded_columns(job.columns) * conv->kernel * conv->kernel;
 }
 
-int64_t leat_conv_work_count(const leat_nn *nn, const leat_conv *conv, int64_t images) {
+int64_t leat_conv_work_count(const leat_device *device, const leat_conv *conv, int64_t images) {
     weights_job job;
-    set_job(&job, nn, conv, images);
+    set_job(&job, device, conv, images);
     return job.column_pixels * job.panels * job.panel * images;
 }
 
@@ -72,8 +74,8 @@ static void pack_columns(void *context, int64_t part) {
          first += job->panel, out += job->images * job->panel) {
         const int64_t size = leat_min(job->panel, job->columns - first);
         if (size < job->panel) memset(out, 0, sizeof *out * (size_t)(job->images * job->panel));
-        job->nn->kernels->transpose(size, job->images, in + first * job->lanes, job->lanes, out,
-                                    job->panel);
+        job->device->kernels->transpose(size, job->images, in + first * job->lanes, job->lanes, out,
+                                        job->panel);
     }
 }
 
@@ -129,7 +131,7 @@ static void run_tap(const weights_job *job, int tap, int64_t begin, int64_t end,
             tile.rows = (int)(leat_block_first(job->rows, job->blocks, block + 1) - first);
             tile.a = job->row_side + first * job->lanes;
             tile.c = job->gradient + (tap * job->rows + first) * width + panel * job->panel;
-            job->nn->kernels->tile(&tile);
+            job->device->kernels->tile(&tile);
         }
     }
 }
@@ -172,7 +174,7 @@ static void run_few_pixels(const weights_job *job, int64_t ky, int64_t begin, in
                            int64_t first, int64_t last) {
     const leat_conv *conv = job->conv;
     const int64_t kernel = conv->kernel, width = job->panels * job->panel;
-    const int64_t rows = (last - first) * job->rows, blocks = leat_block_count(job->nn, rows);
+    const int64_t rows = (last - first) * job->rows, blocks = leat_block_count(job->device, rows);
     int64_t a_tap[LEAT_TILE_TAPS_MAX], b_tap[LEAT_TILE_TAPS_MAX];
     leat_tile tile = {.columns = (int)job->panel,
                       .taps = (int)(end - begin),
@@ -196,7 +198,7 @@ static void run_few_pixels(const weights_job *job, int64_t ky, int64_t begin, in
             tile.a = job->row_side + row * job->lanes;
             tile.c = job->gradient + ((ky * kernel + first) * job->rows + row) * width +
                      panel * job->panel;
-            job->nn->kernels->tile(&tile);
+            job->device->kernels->tile(&tile);
         }
     }
 }
@@ -225,14 +227,14 @@ static void run_few(void *context, int64_t ky) {
 
 /* ---- The op ------------------------------------------------------------------------------- */
 
-leat_code leat_conv_weight_gradient(const leat_nn *nn, const leat_conv *conv, int64_t images,
-                                    const float *wide, const float *narrow,
+leat_code leat_conv_weight_gradient(const leat_device *device, const leat_conv *conv,
+                                    int64_t images, const float *wide, const float *narrow,
                                     const leat_conv_gradient *gradient, leat_error *err) {
     LEAT_TRY(leat_conv_check(conv, images, err));
     weights_job job;
-    set_job(&job, nn, conv, images);
+    set_job(&job, device, conv, images);
     const int64_t values = leat_conv_gradient_count(conv);
-    const int64_t work = leat_conv_work_count(nn, conv, images);
+    const int64_t work = leat_conv_work_count(device, conv, images);
     const int64_t wide_count = leat_conv_wide_count(conv, images);
     const int64_t narrow_count = leat_conv_narrow_count(conv, images);
     LEAT_ASSERT(leat_apart(gradient->values, values, gradient->work, work));
@@ -245,15 +247,15 @@ leat_code leat_conv_weight_gradient(const leat_nn *nn, const leat_conv *conv, in
     job.row_side = job.wide_rows ? wide : narrow;
     job.column_side = job.wide_rows ? narrow : wide;
     job.column_work = gradient->work;
-    LEAT_TRY(leat_nn_run(nn, job.column_pixels, pack_columns, &job, err));
-    if (job.few) return leat_nn_run(nn, conv->kernel, run_few, &job, err);
-    return leat_nn_run(nn, job.parts, run_part, &job, err);
+    LEAT_TRY(leat_device_run(device, job.column_pixels, pack_columns, &job, err));
+    if (job.few) return leat_device_run(device, conv->kernel, run_few, &job, err);
+    return leat_device_run(device, job.parts, run_part, &job, err);
 }
 
 void leat_conv_unpack_gradient(const leat_conv *conv, const float *gradient, float *weights) {
     weights_job job;
-    const leat_nn nn = {.kernels = &leat_kernels_scalar};
-    set_job(&job, &nn, conv, 1);
+    const leat_device device = {.kernels = &leat_kernels_scalar};
+    set_job(&job, &device, conv, 1);
     const int64_t from = leat_conv_gradient_count(conv), to = leat_conv_weight_count(conv);
     LEAT_ASSERT(leat_apart(gradient, from, weights, to));
     const int64_t taps = (int64_t)conv->kernel * conv->kernel, wide = conv->wide_channels;

@@ -29,43 +29,43 @@ static void run_piece(void *context, int64_t part) {
     }
 }
 
-static leat_code run(const leat_nn *nn, each_job job, leat_error *err) {
+static leat_code run(const leat_device *device, each_job job, leat_error *err) {
     LEAT_ASSERT(job.count >= 0 && leat_same_or_apart(job.x, job.out, job.count) &&
                 leat_same_or_apart(job.up, job.out, job.count));
-    job.kernels = nn->kernels;
-    return leat_nn_run(nn, (job.count + PIECE - 1) / PIECE, run_piece, &job, err);
+    job.kernels = device->kernels;
+    return leat_device_run(device, (job.count + PIECE - 1) / PIECE, run_piece, &job, err);
 }
 
-leat_code leat_leaky(const leat_nn *nn, float slope, int64_t count, const float *x, float *y,
-                     leat_error *err) {
+leat_code leat_leaky(const leat_device *device, float slope, int64_t count, const float *x,
+                     float *y, leat_error *err) {
     LEAT_ASSERT(slope >= 0); /* below, the kernels compute ReLU */
-    return run(nn, (each_job){.what = LEAKY, .factor = slope, .count = count, .x = x, .out = y},
+    return run(device, (each_job){.what = LEAKY, .factor = slope, .count = count, .x = x, .out = y},
                err);
 }
 
-leat_code leat_leaky_backward(const leat_nn *nn, float slope, int64_t count, const float *y,
+leat_code leat_leaky_backward(const leat_device *device, float slope, int64_t count, const float *y,
                               const float *up, float *down, leat_error *err) {
     LEAT_ASSERT(slope >= 0); /* so y has the sign of x */
     const each_job job = {
         .what = LEAKY_BACK, .factor = slope, .count = count, .x = y, .up = up, .out = down};
-    return run(nn, job, err);
+    return run(device, job, err);
 }
 
-leat_code leat_map_values(const leat_nn *nn, leat_function what, int64_t count, const float *x,
-                          float *y, leat_error *err) {
+leat_code leat_map_values(const leat_device *device, leat_function what, int64_t count,
+                          const float *x, float *y, leat_error *err) {
     LEAT_ASSERT(leat_is_function(what));
-    return run(nn, (each_job){.what = MAP, .map = what, .count = count, .x = x, .out = y}, err);
+    return run(device, (each_job){.what = MAP, .map = what, .count = count, .x = x, .out = y}, err);
 }
 
-leat_code leat_tanh_backward(const leat_nn *nn, int64_t count, const float *y, const float *up,
-                             float *down, leat_error *err) {
-    return run(nn, (each_job){.what = TANH_BACK, .count = count, .x = y, .up = up, .out = down},
+leat_code leat_tanh_backward(const leat_device *device, int64_t count, const float *y,
+                             const float *up, float *down, leat_error *err) {
+    return run(device, (each_job){.what = TANH_BACK, .count = count, .x = y, .up = up, .out = down},
                err);
 }
 
-leat_code leat_add_scaled(const leat_nn *nn, int64_t count, float factor, const float *x,
+leat_code leat_add_scaled(const leat_device *device, int64_t count, float factor, const float *x,
                           float *sum, leat_error *err) {
-    return run(nn,
+    return run(device,
                (each_job){.what = ADD_SCALED, .factor = factor, .count = count, .x = x, .out = sum},
                err);
 }

@@ -6,18 +6,19 @@
 #include "nn/ops/op.h"
 
 /* y = x above 0, slope * x below; and the gradient from y (0 counts as below). */
-LEAT_MUST_CHECK leat_code leat_leaky(const leat_nn *nn, float slope, int64_t count, const float *x,
-                                     float *y, leat_error *err);
-LEAT_MUST_CHECK leat_code leat_leaky_backward(const leat_nn *nn, float slope, int64_t count,
+LEAT_MUST_CHECK leat_code leat_leaky(const leat_device *device, float slope, int64_t count,
+                                     const float *x, float *y, leat_error *err);
+LEAT_MUST_CHECK leat_code leat_leaky_backward(const leat_device *device, float slope, int64_t count,
                                               const float *y, const float *up, float *down,
                                               leat_error *err);
 /* A function of one number, such as tanh. */
-LEAT_MUST_CHECK leat_code leat_map_values(const leat_nn *nn, leat_function what, int64_t count,
-                                          const float *x, float *y, leat_error *err);
-LEAT_MUST_CHECK leat_code leat_tanh_backward(const leat_nn *nn, int64_t count, const float *y,
-                                             const float *up, float *down, leat_error *err);
+LEAT_MUST_CHECK leat_code leat_map_values(const leat_device *device, leat_function what,
+                                          int64_t count, const float *x, float *y, leat_error *err);
+LEAT_MUST_CHECK leat_code leat_tanh_backward(const leat_device *device, int64_t count,
+                                             const float *y, const float *up, float *down,
+                                             leat_error *err);
 /* sum += factor * x, as one fused multiply-add. */
-LEAT_MUST_CHECK leat_code leat_add_scaled(const leat_nn *nn, int64_t count, float factor,
+LEAT_MUST_CHECK leat_code leat_add_scaled(const leat_device *device, int64_t count, float factor,
                                           const float *x, float *sum, leat_error *err);
 
 #endif

@@ -18,11 +18,11 @@ static void image(void *context, int64_t n) {
     }
 }
 
-leat_code leat_mean_pixels(const leat_nn *nn, const leat_mean *of, const float *in, float *rows,
-                           leat_error *err) {
+leat_code leat_mean_pixels(const leat_device *device, const leat_mean *of, const float *in,
+                           float *rows, leat_error *err) {
     mean_job job = {of, leat_lanes(of->images), in, rows};
     LEAT_ASSERT(of->images >= 1 && of->pixels >= 1 && of->channels >= 1);
     LEAT_ASSERT(
         leat_apart(in, of->pixels * of->channels * job.lanes, rows, of->images * of->channels));
-    return leat_nn_run(nn, of->images, image, &job, err);
+    return leat_device_run(device, of->images, image, &job, err);
 }

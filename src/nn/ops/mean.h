@@ -10,7 +10,7 @@ typedef struct leat_mean {
 
 /* rows [images][channels]: the mean of each channel of in [pixel][channel][lane], added pixel by
  * pixel. The arrays do not overlap. */
-LEAT_MUST_CHECK leat_code leat_mean_pixels(const leat_nn *nn, const leat_mean *of, const float *in,
-                                           float *rows, leat_error *err);
+LEAT_MUST_CHECK leat_code leat_mean_pixels(const leat_device *device, const leat_mean *of,
+                                           const float *in, float *rows, leat_error *err);
 
 #endif

@@ -44,41 +44,41 @@ static void floats_out(void *context, int64_t part) {
     }
 }
 
-static leat_code run(const leat_nn *nn, move_job job, void (*part)(void *context, int64_t part),
-                     leat_error *err) {
+static leat_code run(const leat_device *device, move_job job,
+                     void (*part)(void *context, int64_t part), leat_error *err) {
     LEAT_ASSERT(job.images >= 1 && job.values >= 1);
     job.lanes = leat_lanes(job.images);
     const int64_t rows = job.images * job.values, in_lanes = job.lanes * job.values;
     const bool out = part == floats_out;
     LEAT_ASSERT(leat_apart(job.from, out ? in_lanes : rows, job.to, out ? rows : in_lanes));
-    return leat_nn_run(nn, (job.values + PIECE - 1) / PIECE, part, &job, err);
+    return leat_device_run(device, (job.values + PIECE - 1) / PIECE, part, &job, err);
 }
 
-leat_code leat_move_in(const leat_nn *nn, int64_t images, int64_t values, const float *rows,
+leat_code leat_move_in(const leat_device *device, int64_t images, int64_t values, const float *rows,
                        float *out, leat_error *err) {
-    return run(nn, (move_job){.images = images, .values = values, .from = rows, .to = out},
+    return run(device, (move_job){.images = images, .values = values, .from = rows, .to = out},
                floats_in, err);
 }
 
-leat_code leat_move_levels_in(const leat_nn *nn, int64_t images, int64_t values, leat_levels of,
-                              float *out, leat_error *err) {
-    return run(nn, (move_job){.images = images, .values = values, .levels = of, .to = out},
+leat_code leat_move_levels_in(const leat_device *device, int64_t images, int64_t values,
+                              leat_levels of, float *out, leat_error *err) {
+    return run(device, (move_job){.images = images, .values = values, .levels = of, .to = out},
                levels_in, err);
 }
 
-leat_code leat_move_out(const leat_nn *nn, int64_t images, int64_t values, const float *in,
+leat_code leat_move_out(const leat_device *device, int64_t images, int64_t values, const float *in,
                         float *rows, leat_error *err) {
-    return run(nn, (move_job){.images = images, .values = values, .from = in, .to = rows},
+    return run(device, (move_job){.images = images, .values = values, .from = in, .to = rows},
                floats_out, err);
 }
 
-void leat_clear(const leat_nn *nn, int64_t count, float *out) {
-    (void)nn;
+void leat_clear(const leat_device *device, int64_t count, float *out) {
+    (void)device;
     memset(out, 0, sizeof *out * (size_t)count);
 }
 
-void leat_copy(const leat_nn *nn, int64_t count, const float *in, float *out) {
-    (void)nn;
+void leat_copy(const leat_device *device, int64_t count, const float *in, float *out) {
+    (void)device;
     LEAT_ASSERT(leat_apart(in, count, out, count));
     memcpy(out, in, sizeof *out * (size_t)count);
 }

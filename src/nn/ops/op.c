@@ -1,7 +1,7 @@
 /* The parts of an op, on a pool or in turn. */
 #include "nn/ops/op.h"
 
-#include "nn/ops/float_mode.h"
+#include "nn/float_mode.h"
 
 typedef struct run {
     void (*make)(void *context, int64_t part);
@@ -18,13 +18,14 @@ static leat_code make_part(void *context, int worker, int64_t part, leat_error *
     return LEAT_OK;
 }
 
-leat_code leat_nn_run(const leat_nn *nn, int64_t parts, void (*make)(void *context, int64_t part),
-                      void *context, leat_error *err) {
+leat_code leat_device_run(const leat_device *device, int64_t parts,
+                          void (*make)(void *context, int64_t part), void *context,
+                          leat_error *err) {
     LEAT_ASSERT(parts >= 0 && leat_float_mode_is_set());
-    if (nn->pool != NULL && parts > 1) {
+    if (device->pool != NULL && parts > 1) {
         run self = {make, context};
         leat_pool_job job = {.parts = parts, .context = &self, .make = make_part};
-        return leat_pool_run(nn->pool, &job, err);
+        return leat_pool_run(device->pool, &job, err);
     }
     for (int64_t part = 0; part < parts; part++) make(context, part);
     return LEAT_OK;

@@ -19,7 +19,7 @@
 #include "nn/kernels/kernels.h"
 
 /* No tensor of an op has more values. */
-#define LEAT_NN_VALUES_MAX (INT64_C(1) << 40)
+#define LEAT_OP_VALUES_MAX (INT64_C(1) << 40)
 
 /* The variant of this name (NULL: the widest that runs here). LEAT_ERR_OPTION: there is none;
  * LEAT_ERR_UNSUPPORTED: this processor cannot run it. */
@@ -30,12 +30,12 @@ LEAT_MUST_CHECK leat_code leat_kernels_named(const char *name, const leat_kernel
  * `least_seconds`. */
 double leat_kernels_peak(const leat_kernels *kernels, double least_seconds);
 
-/* Runs make(context, part) for all parts; on the pool of `nn` if it has one. The caller has set the
- * mode for floating point (float_mode.h). LEAT_ERR_BUSY: the call comes from a part of a job on the
- * same pool. */
-LEAT_MUST_CHECK leat_code leat_nn_run(const leat_nn *nn, int64_t parts,
-                                      void (*make)(void *context, int64_t part), void *context,
-                                      leat_error *err);
+/* Runs make(context, part) for all parts; on the pool of `device` if it has one. The caller has set
+ * the mode for floating point (float_mode.h). LEAT_ERR_BUSY: the call comes from a part of a job on
+ * the same pool. */
+LEAT_MUST_CHECK leat_code leat_device_run(const leat_device *device, int64_t parts,
+                                          void (*make)(void *context, int64_t part), void *context,
+                                          leat_error *err);
 
 /* The lanes of a row of `images` images; any count of floats, rounded up to LEAT_LANES. */
 static inline int64_t leat_lanes(int64_t images) {
@@ -44,11 +44,11 @@ static inline int64_t leat_lanes(int64_t images) {
 static inline int64_t leat_min(int64_t a, int64_t b) { return a < b ? a : b; }
 
 /* The rows of a packed matrix, divided evenly into blocks of at most tile_rows. */
-static inline int64_t leat_block_count(const leat_nn *nn, int64_t rows) {
+static inline int64_t leat_block_count(const leat_device *device, int64_t rows) {
     LEAT_ASSERT(rows >= 0);
-    const int64_t blocks = (rows + nn->kernels->tile_rows - 1) / nn->kernels->tile_rows;
+    const int64_t blocks = (rows + device->kernels->tile_rows - 1) / device->kernels->tile_rows;
     /* the largest block: the kernels write nothing for a higher tile */
-    LEAT_ASSERT(blocks == 0 || (rows + blocks - 1) / blocks <= nn->kernels->tile_rows);
+    LEAT_ASSERT(blocks == 0 || (rows + blocks - 1) / blocks <= device->kernels->tile_rows);
     return blocks;
 }
 /* The first row of block `block` of `blocks`, which differ by at most one row; rows for block ==

@@ -18,7 +18,7 @@
 #define ALIASED 1024    /* rows at multiples of this step push each other out of the first cache */
 
 typedef struct product_job {
-    const leat_nn *nn;
+    const leat_device *device;
     const leat_product *p;
     int64_t blocks, panel, panels;
     int64_t row_parts, column_parts;
@@ -29,10 +29,10 @@ typedef struct product_job {
 
 static int64_t ceiling(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
-static void set_job(product_job *job, const leat_nn *nn, const leat_product *p) {
-    *job = (product_job){.nn = nn, .p = p};
-    job->blocks = leat_block_count(nn, p->rows);
-    job->panel = p->columns <= LEAT_LANES ? LEAT_LANES : nn->kernels->tile_columns;
+static void set_job(product_job *job, const leat_device *device, const leat_product *p) {
+    *job = (product_job){.device = device, .p = p};
+    job->blocks = leat_block_count(device, p->rows);
+    job->panel = p->columns <= LEAT_LANES ? LEAT_LANES : device->kernels->tile_columns;
     job->panels = ceiling(p->columns, job->panel);
     job->packed_from = p->rows > FEW_ROWS || p->b_transposed ? 0 : p->columns / job->panel;
     job->across = p->columns <= FEW_COLUMNS && !p->a_transposed && p->a_step % ALIASED != 0;
@@ -43,9 +43,9 @@ static void set_job(product_job *job, const leat_nn *nn, const leat_product *p) 
 static bool matrix_fits(int64_t rows, int64_t columns, bool transposed, int64_t step) {
     int64_t values;
     return rows >= 0 && columns >= 0 && step >= (transposed ? rows : columns) &&
-           step <= LEAT_NN_VALUES_MAX &&
+           step <= LEAT_OP_VALUES_MAX &&
            leat_mul_size(transposed ? columns : rows, step, &values) &&
-           values <= LEAT_NN_VALUES_MAX;
+           values <= LEAT_OP_VALUES_MAX;
 }
 
 static bool fits(const leat_product *p) {
@@ -54,10 +54,10 @@ static bool fits(const leat_product *p) {
            matrix_fits(p->rows, p->columns, false, p->c_step);
 }
 
-int64_t leat_product_work_count(const leat_nn *nn, const leat_product *product) {
+int64_t leat_product_work_count(const leat_device *device, const leat_product *product) {
     product_job job;
     if (!fits(product)) return -1;
-    set_job(&job, nn, product);
+    set_job(&job, device, product);
     return (job.across ? 0 : product->rows * product->depth) +
            (job.panels - job.packed_from) * job.panel * product->depth;
 }
@@ -87,16 +87,16 @@ static void pack_part(void *context, int64_t part) {
         if (job->across) return;
         const int64_t first = leat_block_first(p->rows, job->blocks, part);
         const int64_t size = leat_block_first(p->rows, job->blocks, part + 1) - first;
-        pack(job->nn->kernels, (factor){p->a, p->a_step, p->depth, p->a_transposed}, first, size,
-             job->a + first * p->depth, size);
+        pack(job->device->kernels, (factor){p->a, p->a_step, p->depth, p->a_transposed}, first,
+             size, job->a + first * p->depth, size);
         return;
     }
     const int64_t panel = part - job->blocks, first = (panel + job->packed_from) * job->panel;
     const int64_t size = leat_min(job->panel, p->columns - first);
     float *out = job->b + panel * job->panel * p->depth;
     if (size < job->panel) memset(out, 0, sizeof *out * (size_t)(job->panel * p->depth));
-    pack(job->nn->kernels, (factor){p->b, p->b_step, p->depth, !p->b_transposed}, first, size, out,
-         job->panel);
+    pack(job->device->kernels, (factor){p->b, p->b_step, p->depth, !p->b_transposed}, first, size,
+         out, job->panel);
 }
 
 /* A tile whose last columns are not there, by way of a buffer. */
@@ -115,7 +115,7 @@ static void run_edge(const leat_kernels *kernels, leat_tile tile, int64_t column
 
 static void finish_row(const product_job *job, int64_t row, int64_t first, int64_t columns) {
     const leat_product *p = job->p;
-    const leat_kernels *kernels = job->nn->kernels;
+    const leat_kernels *kernels = job->device->kernels;
     float *c = p->c + row * p->c_step + first;
     if (p->bias != NULL) kernels->add_scaled(columns, 1.0f, p->bias + first, c);
     if (p->act == LEAT_ACT_LEAKY) kernels->leaky(p->slope, columns, c, c);
@@ -154,8 +154,8 @@ static void run_part(void *context, int64_t part) {
                 tile.a = job->across ? p->a + first * p->a_step + k0
                                      : job->a + first * p->depth + k0 * tile.rows;
                 tile.c = p->c + first * p->c_step + column;
-                if (p->columns - column >= job->panel) job->nn->kernels->tile(&tile);
-                else run_edge(job->nn->kernels, tile, p->columns - column);
+                if (p->columns - column >= job->panel) job->device->kernels->tile(&tile);
+                else run_edge(job->device->kernels, tile, p->columns - column);
             }
         }
         k0 += DEPTH;
@@ -173,18 +173,18 @@ static int64_t extent(int64_t rows, int64_t columns, bool transposed, int64_t st
 }
 
 /* c overlaps nothing, and the work space neither. */
-static void check_overlap(const leat_nn *nn, const leat_product *p, const float *work) {
+static void check_overlap(const leat_device *device, const leat_product *p, const float *work) {
     const int64_t a = extent(p->rows, p->depth, p->a_transposed, p->a_step);
     const int64_t b = extent(p->depth, p->columns, p->b_transposed, p->b_step);
     const int64_t c = extent(p->rows, p->columns, false, p->c_step);
-    const int64_t work_count = leat_product_work_count(nn, p);
+    const int64_t work_count = leat_product_work_count(device, p);
     LEAT_ASSERT(leat_apart(p->a, a, p->c, c) && leat_apart(p->b, b, p->c, c));
     LEAT_ASSERT(leat_apart(p->bias, p->columns, p->c, c));
     LEAT_ASSERT(leat_apart(work, work_count, p->c, c));
     LEAT_ASSERT(leat_apart(work, work_count, p->a, a) && leat_apart(work, work_count, p->b, b));
 }
 
-leat_code leat_product_run(const leat_nn *nn, const leat_product *product, float *work,
+leat_code leat_product_run(const leat_device *device, const leat_product *product, float *work,
                            leat_error *err) {
     const leat_product *p = product;
     product_job job;
@@ -196,14 +196,15 @@ leat_code leat_product_run(const leat_nn *nn, const leat_product *product, float
                          (long long)p->rows, (long long)p->depth, (long long)p->depth,
                          (long long)p->columns, (long long)p->a_step, (long long)p->b_step,
                          (long long)p->c_step);
-    check_overlap(nn, p, work);
+    check_overlap(device, p, work);
     LEAT_ASSERT(p->act == LEAT_ACT_NONE || (p->act == LEAT_ACT_LEAKY && p->slope >= 0) ||
                 (p->act == LEAT_ACT_FUNCTION && leat_is_function(p->function)));
-    set_job(&job, nn, p);
+    set_job(&job, device, p);
     LEAT_ASSERT(job.packed_from >= 0 && job.packed_from <= job.panels);
     job.a = work;
     job.b = job.across ? work : work + p->rows * p->depth;
     if (p->rows == 0 || p->columns == 0) return LEAT_OK;
-    LEAT_TRY(leat_nn_run(nn, job.blocks + job.panels - job.packed_from, pack_part, &job, err));
-    return leat_nn_run(nn, job.row_parts * job.column_parts, run_part, &job, err);
+    LEAT_TRY(
+        leat_device_run(device, job.blocks + job.panels - job.packed_from, pack_part, &job, err));
+    return leat_device_run(device, job.row_parts * job.column_parts, run_part, &job, err);
 }

@@ -29,10 +29,10 @@ typedef struct leat_product {
 } leat_product;
 
 /* Floats of work space; -1 if the sizes are refused. */
-int64_t leat_product_work_count(const leat_nn *nn, const leat_product *product);
+int64_t leat_product_work_count(const leat_device *device, const leat_product *product);
 /* LEAT_ERR_OPTION, with the sizes: negative, a step that is too small, or a matrix of more than
- * LEAT_NN_VALUES_MAX values. */
-LEAT_MUST_CHECK leat_code leat_product_run(const leat_nn *nn, const leat_product *product,
+ * LEAT_OP_VALUES_MAX values. */
+LEAT_MUST_CHECK leat_code leat_product_run(const leat_device *device, const leat_product *product,
                                            float *work, leat_error *err);
 
 #endif

@@ -5,28 +5,28 @@
 #include <math.h>
 #include <string.h>
 
+#include "nn/float_mode.h"
 #include "nn/ops/each.h"
-#include "nn/ops/float_mode.h"
 
 /* ---- Who computes --------------------------------------------------------------------------- */
 
 leat_code leat_engine_set(leat_engine *engine, const char *model, const char *kernels, int threads,
                           leat_error *err) {
     *engine = (leat_engine){.model = model, .threads = threads};
-    LEAT_TRY(leat_kernels_named(kernels, &engine->nn.kernels, err));
+    LEAT_TRY(leat_kernels_named(kernels, &engine->device.kernels, err));
     if (threads >= 1 && threads <= LEAT_THREADS_MAX) return LEAT_OK;
     return leat_fail(err, LEAT_ERR_OPTION, "threads must be between 1 and %d, not %d",
                      LEAT_THREADS_MAX, threads);
 }
 
 leat_code leat_engine_start(leat_engine *engine, leat_error *err) {
-    LEAT_ASSERT(engine->nn.kernels != NULL && engine->nn.pool == NULL);
-    return leat_pool_create(&engine->nn.pool, engine->threads, err);
+    LEAT_ASSERT(engine->device.kernels != NULL && engine->device.pool == NULL);
+    return leat_pool_create(&engine->device.pool, engine->threads, err);
 }
 
 void leat_engine_stop(leat_engine *engine) {
-    leat_pool_destroy(engine->nn.pool);
-    engine->nn.pool = NULL;
+    leat_pool_destroy(engine->device.pool);
+    engine->device.pool = NULL;
 }
 
 leat_code leat_engine_enter(leat_engine *engine, uint64_t *mode, leat_error *err) {
@@ -49,8 +49,8 @@ void leat_engine_cancel(leat_engine *engine, bool cancelled) {
     atomic_store(&engine->cancelled, cancelled);
 }
 
-leat_nn leat_engine_alone(const leat_engine *engine) {
-    return (leat_nn){.kernels = engine->nn.kernels};
+leat_device leat_engine_alone(const leat_engine *engine) {
+    return (leat_device){.kernels = engine->device.kernels};
 }
 
 /* ---- A unit --------------------------------------------------------------------------------- */
@@ -64,11 +64,12 @@ typedef struct unit {
     leat_micro micro[LEAT_THREADS_MAX]; /* of each thread, the one that it has made */
 } unit;
 
-static leat_code make(unit *unit, const leat_nn *nn, int worker, int64_t index, leat_error *err) {
+static leat_code make(unit *unit, const leat_device *device, int worker, int64_t index,
+                      leat_error *err) {
     const leat_unit_job *job = unit->job;
     leat_micro *micro = &unit->micro[worker];
     LEAT_ASSERT(worker >= 0 && worker < unit->engine->threads && index < job->micro_batches);
-    *micro = (leat_micro){.nn = *nn, .worker = worker, .index = index};
+    *micro = (leat_micro){.device = *device, .worker = worker, .index = index};
     if (atomic_load(&unit->engine->cancelled))
         return leat_fail(err, LEAT_ERR_CANCELLED, "the unit was cancelled");
     LEAT_TRY(job->make(job->context, micro, err));
@@ -76,13 +77,14 @@ static leat_code make(unit *unit, const leat_nn *nn, int worker, int64_t index, 
     return LEAT_OK;
 }
 
-static leat_code take(unit *unit, const leat_nn *nn, int worker, int64_t index, leat_error *err) {
+static leat_code take(unit *unit, const leat_device *device, int worker, int64_t index,
+                      leat_error *err) {
     const leat_unit_job *job = unit->job;
     const leat_micro *micro = &unit->micro[worker];
     LEAT_ASSERT(micro->index == index && unit->taken == index);
     LEAT_ASSERT(leat_apart(micro->gradient, job->size, unit->gradient, job->size));
     unit->taken++;
-    LEAT_TRY(leat_add_scaled(nn, job->end - job->begin, (float)micro->weight,
+    LEAT_TRY(leat_add_scaled(device, job->end - job->begin, (float)micro->weight,
                              micro->gradient + job->begin, unit->gradient + job->begin, err));
     unit->sums->weight += micro->weight;
     for (int i = 0; i < job->sums; i++) unit->sums->sums[i] += micro->sums[i] * micro->weight;
@@ -91,7 +93,7 @@ static leat_code take(unit *unit, const leat_nn *nn, int worker, int64_t index, 
 
 static leat_code make_part(void *context, int worker, int64_t part, leat_error *err) {
     unit *unit = context;
-    const leat_nn alone = leat_engine_alone(unit->engine);
+    const leat_device alone = leat_engine_alone(unit->engine);
     const uint64_t mode = leat_float_mode_begin();
     leat_code code = make(unit, &alone, worker, part, err);
     leat_float_mode_end(mode);
@@ -100,7 +102,7 @@ static leat_code make_part(void *context, int worker, int64_t part, leat_error *
 
 static leat_code take_part(void *context, int worker, int64_t part, leat_error *err) {
     unit *unit = context;
-    const leat_nn alone = leat_engine_alone(unit->engine);
+    const leat_device alone = leat_engine_alone(unit->engine);
     const uint64_t mode = leat_float_mode_begin();
     leat_code code = take(unit, &alone, worker, part, err);
     leat_float_mode_end(mode);
@@ -110,7 +112,7 @@ static leat_code take_part(void *context, int worker, int64_t part, leat_error *
 leat_code leat_unit_run(leat_engine *engine, const leat_unit_job *job, float *gradient,
                         leat_unit_sums *sums, leat_error *err) {
     unit unit = {.engine = engine, .job = job, .gradient = gradient, .sums = sums};
-    LEAT_ASSERT(atomic_load(&engine->busy) && engine->nn.pool != NULL);
+    LEAT_ASSERT(atomic_load(&engine->busy) && engine->device.pool != NULL);
     LEAT_ASSERT(job->micro_batches >= 1 && job->sums >= 0 && job->sums <= LEAT_UNIT_SUMS_MAX);
     LEAT_ASSERT(leat_float_mode_is_set());
     LEAT_ASSERT(0 <= job->begin && job->begin <= job->end && job->end <= job->size);
@@ -123,11 +125,11 @@ leat_code leat_unit_run(leat_engine *engine, const leat_unit_job *job, float *gr
             .context = &unit,
             .make = make_part,
             .take = take_part};
-        LEAT_TRY(leat_pool_run(engine->nn.pool, &parts, err));
+        LEAT_TRY(leat_pool_run(engine->device.pool, &parts, err));
     } else {
         for (int64_t i = 0; i < job->micro_batches; i++) {
-            LEAT_TRY(make(&unit, &engine->nn, 0, i, err));
-            LEAT_TRY(take(&unit, &engine->nn, 0, i, err));
+            LEAT_TRY(make(&unit, &engine->device, 0, i, err));
+            LEAT_TRY(take(&unit, &engine->device, 0, i, err));
         }
     }
     LEAT_ASSERT(unit.taken == job->micro_batches);

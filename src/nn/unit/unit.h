@@ -17,8 +17,8 @@
 
 /* In the handle of a model, one caller at a time. */
 typedef struct leat_engine {
-    const char *model; /* for messages */
-    leat_nn nn;        /* without a pool until leat_engine_start */
+    const char *model;  /* for messages */
+    leat_device device; /* without a pool until leat_engine_start */
     int threads;
     atomic_bool busy, cancelled;
 } leat_engine;
@@ -33,7 +33,7 @@ LEAT_MUST_CHECK leat_code leat_engine_start(leat_engine *engine, leat_error *err
 void leat_engine_stop(leat_engine *engine);
 
 /* The same without its threads: for what runs in a part of a job of them. */
-leat_nn leat_engine_alone(const leat_engine *engine);
+leat_device leat_engine_alone(const leat_engine *engine);
 
 /* Around a call that uses the model's memory or pool: LEAT_ERR_BUSY if another one does. Sets the
  * mode for floating point, and restores the caller's. */
@@ -46,7 +46,7 @@ void leat_engine_cancel(leat_engine *engine, bool cancelled);
 
 /* One micro-batch: what it is computed with, and what it has computed. */
 typedef struct leat_micro {
-    leat_nn nn;    /* for its ops: with the pool if no other micro-batch is computed meanwhile */
+    leat_device device; /* for its ops: with the pool if nothing else is computed meanwhile */
     int worker;    /* whose memory it uses, below the numbers of threads and of micro-batches */
     int64_t index; /* in the unit */
     /* Set by `make`. */

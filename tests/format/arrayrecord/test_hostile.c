@@ -26,7 +26,7 @@ static int64_t put_chunk(craft *c, uint8_t type, const void *data, int64_t size_
                          int64_t records, int64_t decoded_bytes) {
     leat_ar_chunk chunk = {.type = type,
                            .data_bytes = size_bytes,
-                           .data_hash = leat_hh64_of(data, size_bytes),
+                           .data_hash = leat_highwayhash_of(data, size_bytes),
                            .record_count = records,
                            .decoded_bytes = decoded_bytes};
     assert_ok(leat_ar_emit_begin(&c->bench.emitter, &chunk, err));

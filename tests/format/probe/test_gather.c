@@ -276,7 +276,7 @@ static void test_wanted_pages(void **state) {
     static uint8_t file[PAGES * LEAT_PAGE_BYTES];
     _Atomic uint64_t checked[1] = {0};
     leat_paged paged = {.data = file, .size_bytes = sizeof file, .checked = checked};
-    leat_place place = {.data = file, .paged = &paged};
+    leat_record_place place = {.data = file, .paged = &paged};
     int tried = 0, cut = 0;
     for (int64_t size = 1; size < 3 * LEAT_PAGE_BYTES; size += size < 100 ? 1 : 997) {
         for (int64_t before = -LEAT_AR_BLOCK_HEADER_BYTES; before <= size + 2;
@@ -290,13 +290,13 @@ static void test_wanted_pages(void **state) {
                 int64_t position = at + i + (behind ? LEAT_AR_BLOCK_HEADER_BYTES : 0);
                 expected |= UINT64_C(1) << (position / LEAT_PAGE_BYTES);
             }
-            leat_place_want(&place, &look, at, size);
+            leat_record_place_want(&place, &look, at, size);
             for (int i = 0; i < look.unchecked_count; i++) {
                 wanted |= UINT64_C(1) << look.unchecked[i];
             }
             if (wanted != expected)
                 fail_msg("%lld bytes, %lld before the header", (long long)size, (long long)before);
-            cut += leat_place_cut(&place, at, size);
+            cut += leat_record_place_cut(&place, at, size);
             tried++;
         }
     }

@@ -1,7 +1,7 @@
 /*
  * Graph batches in the windowed order: each graph once an epoch, the same bytes whatever makes
  * them, resumed anywhere, and a window read before its first batch. How windows are drawn is tested
- * with the plan (tests/sample/graphs/test_windows.c).
+ * with the plan (tests/batch/graphs/test_windows.c).
  */
 /* TSan: threads that read windows ahead, and seeks. */
 #include <fcntl.h>

@@ -1,7 +1,7 @@
 /*
  * Image batches in the windowed order: each image once an epoch, the same bytes whatever makes
  * them, resumed anywhere, and a window read before its first batch. How windows are drawn is tested
- * with the order (tests/sample/images/test_order.c).
+ * with the order (tests/batch/images/test_order.c).
  */
 /* TSan: threads that read windows ahead, and seeks. */
 #include <fcntl.h>

@@ -178,7 +178,7 @@ static void known(void **state) {
         int cut = 0;
         for (int64_t row = 0; row < 1400; row++) {
             leat_row_facts facts;
-            leat_place place = {0};
+            leat_record_place place = {0};
             leat_probe_row probe;
             uint8_t head[LEAT_AR_PLAIN_HEAD_BYTES];
             int64_t end;
@@ -197,7 +197,7 @@ static void known(void **state) {
             cut += place.begin / 65536 != (place.begin + 1700) / 65536;
             /* a chunk that begins elsewhere, a record of another size: not known, no harm */
             for (int lie = 0; lie < 4; lie++) {
-                leat_place other = place;
+                leat_record_place other = place;
                 int64_t size = facts.record_bytes;
                 if (lie == 0) other.begin += 1;
                 if (lie == 1) other.begin = facts.shard == 0 ? INT64_MAX / 4 : -1;
@@ -253,7 +253,7 @@ static void chunk_heads(void **state) {
         must(leat_file_save(path, file.bytes, file.size_bytes, &err), &err);
         must(leat_map_open(&map, path, &err), &err);
         must(leat_paged_init(&paged, map, file.size_bytes, hash_as_it_is, &file, &err), &err);
-        leat_place place = {paged.data, &paged, begin, size};
+        leat_record_place place = {paged.data, &paged, begin, size};
         leat_view view = leat_view_of_place(&place, facts.record_bytes);
         bool is_hash = i < 8 || (i >= 16 && i < 24);
         if (leat_probe_row_open_known(&probe, &view, &told) != is_hash) fail_msg("byte %d", i);

@@ -50,7 +50,7 @@ static void options_matter(void **state) {
         leat_loader_options other = options;
         leat_error err = {0};
         if (c >= 1 && c <= 9) {
-            must(leat_settings_set(leat_sample_options_table(), &other.sample, cases[c - 1].name,
+            must(leat_settings_set(leat_sampler_options_table(), &other.sample, cases[c - 1].name,
                                    cases[c - 1].value, &err),
                  &err);
         }

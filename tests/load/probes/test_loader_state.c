@@ -264,7 +264,7 @@ static void files(void **state) {
         const char *words = NULL;
         if (i < sizeof cases / sizeof cases[0]) {
             words = cases[i].words;
-            must(leat_settings_set(leat_sample_options_table(), &changed.sample, cases[i].name,
+            must(leat_settings_set(leat_sampler_options_table(), &changed.sample, cases[i].name,
                                    cases[i].value, &err),
                  &err);
         } else if (i == sizeof cases / sizeof cases[0]) {

@@ -254,7 +254,7 @@ static void memory(void **state) {
 
 /* Bytes of the windows that the rows of a batch are made from, where each row is at the step or
  * `ahead` steps after it. */
-static int64_t in_use(const leat_plan *plan, int64_t step, int64_t ahead) {
+static int64_t in_use(const leat_loader_plan *plan, int64_t step, int64_t ahead) {
     leat_block_orders orders = {0};
     int64_t bytes = 0;
     for (int64_t row = 0; row < plan->row_count; row++) {
@@ -292,10 +292,10 @@ static void small_data(void **state) {
     const int64_t files = train_file_bytes(dataset);
     for (int c = 0; c < 8; c++) {
         leat_loader_options options = windowed(batches[c / 2]);
-        leat_plan *plan = NULL;
+        leat_loader_plan *plan = NULL;
         int64_t all = 0, largest = 0, most = 0;
         options.window_bytes = windows[c % 2];
-        must(leat_plan_create(&plan, dataset, &options, NULL), NULL);
+        must(leat_loader_plan_create(&plan, dataset, &options, NULL), NULL);
         for (int64_t i = 0; i < plan->blocks->count; i++) {
             int64_t bytes = plan->blocks->bytes[i];
             all += bytes;
@@ -323,7 +323,7 @@ static void small_data(void **state) {
         }
         int64_t epochs = 2 + (span + 1) * options.batch / plan->epoch_sequences;
         assert_true(plan->blocks->host_bytes <= epochs * all + options.batch * largest);
-        leat_plan_destroy(plan);
+        leat_loader_plan_destroy(plan);
     }
     leat_dataset_close(dataset);
 }
@@ -346,19 +346,19 @@ static void mapped(void **state) {
     int64_t files = train_file_bytes(dataset);
     for (int c = 0; c < 8; c++) {
         leat_loader_options options = windowed(batches[c / 2]);
-        leat_plan *plan = NULL;
+        leat_loader_plan *plan = NULL;
         options.window_bytes = windows[c % 2];
-        must(leat_plan_create(&plan, dataset, &options, NULL), NULL);
+        must(leat_loader_plan_create(&plan, dataset, &options, NULL), NULL);
         int64_t held = 2 * plan->blocks->host_bytes, told = told_bytes(dataset, &options);
         assert_true(plan->blocks->split_bytes >= all);
         assert_true(plan->blocks->split_bytes <= files);
         assert_int_equal(told, held < plan->blocks->split_bytes ? held : plan->blocks->split_bytes);
         capped += told < held;
-        leat_plan_destroy(plan);
+        leat_loader_plan_destroy(plan);
         options.io = LEAT_IO_PREAD;
-        must(leat_plan_create(&plan, dataset, &options, NULL), NULL);
+        must(leat_loader_plan_create(&plan, dataset, &options, NULL), NULL);
         assert_int_equal(told_bytes(dataset, &options), 2 * plan->blocks->host_bytes);
-        leat_plan_destroy(plan);
+        leat_loader_plan_destroy(plan);
     }
     assert_in_range(capped, 4, 8); /* all of 128 MiB */
     leat_dataset_close(dataset);

@@ -42,16 +42,16 @@ static const char *planted(char path[256], const plant_options *options) {
 
 static void test_bins(void **state) {
     (void)state;
-    for (int bin = 0; bin < LEAT_DIST_BINS; bin++) {
-        int64_t low = leat_dist_bin_low(bin), next = leat_dist_bin_low(bin + 1);
+    for (int bin = 0; bin < LEAT_DISTRIBUTION_BINS; bin++) {
+        int64_t low = leat_distribution_bin_low(bin), next = leat_distribution_bin_low(bin + 1);
         assert_true(next > low);
-        assert_int_equal(leat_dist_bin(low), bin);
-        assert_int_equal(leat_dist_bin(next - 1), bin);
+        assert_int_equal(leat_distribution_bin(low), bin);
+        assert_int_equal(leat_distribution_bin(next - 1), bin);
         if (low >= 64) assert_true((double)(next - low) / (double)low <= 1.0 / 64);
         else assert_int_equal(next, low + 1);
     }
-    assert_int_equal(leat_dist_bin(INT64_MAX), LEAT_DIST_BINS - 1);
-    assert_int_equal(leat_dist_bin(-5), 0);
+    assert_int_equal(leat_distribution_bin(INT64_MAX), LEAT_DISTRIBUTION_BINS - 1);
+    assert_int_equal(leat_distribution_bin(-5), 0);
 }
 
 static int compare_values(const void *a, const void *b) {
@@ -66,7 +66,7 @@ static int64_t random_value(uint64_t seed, int64_t i) {
 }
 
 /* Everything a distribution says, against the sorted values. */
-static void expect_dist(const leat_dist *dist, int64_t *values, int64_t count) {
+static void expect_dist(const leat_distribution *dist, int64_t *values, int64_t count) {
     long double sum = 0;
     assert_int_equal(dist->count, count);
     if (count == 0) return;
@@ -75,11 +75,11 @@ static void expect_dist(const leat_dist *dist, int64_t *values, int64_t count) {
     assert_int_equal(dist->min, values[0]);
     assert_int_equal(dist->max, values[count - 1]);
     double mean = (double)(sum / count);
-    assert_true(fabs(leat_dist_mean(dist) - mean) <= 1e-12 * (mean + 1));
+    assert_true(fabs(leat_distribution_mean(dist) - mean) <= 1e-12 * (mean + 1));
     for (int p = 0; p <= 100; p++) {
         int64_t rank = (int64_t)ceil(p / 100.0 * (double)count);
         double exact = (double)values[rank < 1 ? 0 : rank - 1];
-        double said = leat_dist_quantile(dist, p / 100.0);
+        double said = leat_distribution_quantile(dist, p / 100.0);
         if (fabs(said - exact) > exact / 64 + 1e-9)
             fail_msg("p%d is %.17g, must be %.17g", p, said, exact);
     }
@@ -89,31 +89,32 @@ static void test_quantiles(void **state) {
     (void)state;
     static const int64_t counts[] = {0, 1, 2, 3, 10, 1000, 20000};
     for (size_t c = 0; c < sizeof counts / sizeof counts[0]; c++) {
-        leat_dist *dist = calloc(1, sizeof *dist), *parts = calloc(3, sizeof *parts);
+        leat_distribution *dist = calloc(1, sizeof *dist), *parts = calloc(3, sizeof *parts);
         int64_t *values = calloc((size_t)counts[c] + 1, sizeof *values);
         assert_true(dist != NULL && parts != NULL && values != NULL);
         for (int64_t i = 0; i < counts[c]; i++) {
             values[i] = random_value(c, i);
-            leat_dist_add(&parts[i % 3], values[i], 1);
+            leat_distribution_add(&parts[i % 3], values[i], 1);
         }
-        for (int i = 2; i >= 0; i--) leat_dist_merge(dist, &parts[i]);
+        for (int i = 2; i >= 0; i--) leat_distribution_merge(dist, &parts[i]);
         expect_dist(dist, values, counts[c]);
-        leat_dist whole = {0};
-        for (int64_t i = 0; i < counts[c]; i++) leat_dist_add(&whole, values[i], 1);
+        leat_distribution whole = {0};
+        for (int64_t i = 0; i < counts[c]; i++) leat_distribution_add(&whole, values[i], 1);
         assert_memory_equal(dist, &whole, sizeof whole);
-        double all = leat_dist_between(dist, 0, 1e19);
+        double all = leat_distribution_between(dist, 0, 1e19);
         assert_true(fabs(all - (double)counts[c]) < 1e-6);
         free(dist);
         free(parts);
         free(values);
     }
-    leat_dist twice = {0}, one = {0};
-    leat_dist_add(&twice, 5, 2);
-    leat_dist_add(&one, 5, 1);
-    leat_dist_add(&one, 5, 1);
-    leat_dist_add(&one, 9, 0);
+    leat_distribution twice = {0}, one = {0};
+    leat_distribution_add(&twice, 5, 2);
+    leat_distribution_add(&one, 5, 1);
+    leat_distribution_add(&one, 5, 1);
+    leat_distribution_add(&one, 9, 0);
     assert_memory_equal(&twice, &one, sizeof one);
-    assert_true(leat_dist_between(&one, 5, 6) == 2 && leat_dist_between(&one, 5.5, 9) == 0);
+    assert_true(leat_distribution_between(&one, 5, 6) == 2 &&
+                leat_distribution_between(&one, 5.5, 9) == 0);
 }
 
 /* The same times in other orders and parts give the same line; the step is the least that fits. */

@@ -7,7 +7,7 @@
 #include "ingest/can/cache/overlap.h"
 #include "ingest/can/cache/settings.h"
 #include "ingest/can/store/frame.h"
-#include "ingest/options.h"
+#include "ingest/option_rows.h"
 
 #define AT(field) .place = offsetof(leat_can_settings, field)
 #define CHOICE(word, field, words)                                                                 \

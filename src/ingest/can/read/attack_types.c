@@ -1,7 +1,7 @@
 /* Types of attacks by words: see attack_types.h. */
 #include "ingest/can/read/attack_types.h"
 
-#include "ingest/can/read/known.h"
+#include "ingest/can/read/known_logs.h"
 #include "ingest/can/read/labels.h"
 
 static const leat_can_keyword short_list[] = {

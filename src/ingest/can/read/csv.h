@@ -54,7 +54,7 @@ void leat_can_name_marks(const leat_text *lines, int count, const leat_text *nam
 void leat_can_find_unused(const leat_text *lines, int count, const leat_text *names,
                           leat_can_layout *layout);
 
-/* ---- payloads in one column (notation.c) ---- */
+/* ---- payloads in one column (csv_payloads.c) ---- */
 
 /* Notes what is doubtful about payloads in one column; `names` of the columns, or
  * NULL. False, and why: they are bits, in more digits than a frame of eight bytes can have. */

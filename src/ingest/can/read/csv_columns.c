@@ -7,7 +7,7 @@
 #include "ingest/can/read/attack_types.h"
 #include "ingest/can/read/column_option.h"
 #include "ingest/can/read/csv_header.h"
-#include "ingest/can/read/known.h"
+#include "ingest/can/read/known_logs.h"
 #include "ingest/can/read/labels.h"
 
 /* ---- usual names ---------------------------------------------------------------------------- */

@@ -8,9 +8,9 @@
 #include "base/hash.h"
 #include "ingest/can/read/column_option.h"
 #include "ingest/can/read/csv_header.h"
-#include "ingest/can/read/known.h"
+#include "ingest/can/read/hints.h"
+#include "ingest/can/read/known_logs.h"
 #include "ingest/can/read/labels.h"
-#include "ingest/can/read/remedies.h"
 
 bool leat_can_header_refuse(const leat_can_header *head, const char *format, ...) {
     va_list args;
@@ -110,7 +110,7 @@ static bool report_missing(const leat_can_header *head, const leat_can_layout *l
     if (!data) add_item(how, sizeof how, ",", "data=NAME");
     double number = 0;
     if (read_time(head->cells[0], 0, &number)) /* there is no header */
-        leat_can_remedy_numbers(head->options->columns, how, sizeof how);
+        leat_can_hint_numbers(head->options->columns, how, sizeof how);
     return leat_can_header_refuse(head, "no column for %s; use --column %s", what, how);
 }
 

@@ -6,7 +6,7 @@
 #include "ingest/can/read/attack_types.h"
 #include "ingest/can/read/column_option.h"
 #include "ingest/can/read/csv.h"
-#include "ingest/can/read/known.h"
+#include "ingest/can/read/known_logs.h"
 #include "ingest/can/read/labels.h"
 
 /* A payload of words separated by blanks may add cells. */

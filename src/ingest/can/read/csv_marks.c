@@ -9,7 +9,7 @@
 #include <stdio.h>
 
 #include "ingest/can/read/csv.h"
-#include "ingest/can/read/known.h"
+#include "ingest/can/read/known_logs.h"
 #include "ingest/can/read/labels.h"
 
 static const leat_can_mark_row *find_plain(const char *plain) {

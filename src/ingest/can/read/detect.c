@@ -5,8 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "ingest/can/read/known.h"
-#include "ingest/can/read/remedies.h"
+#include "ingest/can/read/hints.h"
+#include "ingest/can/read/known_logs.h"
 
 /* The number of lines examined. */
 enum { SAMPLE_LINES = 256 };
@@ -117,8 +117,7 @@ static leat_code refuse(const sample *lines, const leat_can_head *head, leat_can
                          leat_can_format_name(wanted), text);
     }
     show_cells(lines->lines[0], cells);
-    if (leat_can_remedy_first(lines->lines[0])[0] != 0)
-        why = leat_can_remedy_first(lines->lines[0]);
+    if (leat_can_hint_first(lines->lines[0])[0] != 0) why = leat_can_hint_first(lines->lines[0]);
     return leat_fail(err, LEAT_ERR_INPUT, "\"%s\" begins with %s: %s (formats: %s)", path, cells,
                      why[0] != 0 ? why
                                  : "not a vehicle log format; for a csv, name its columns with "

@@ -6,8 +6,8 @@
 #include "base/error.h"
 #include "ingest/can/read/csv.h"
 #include "ingest/can/read/formats.h"
+#include "ingest/can/read/hints.h"
 #include "ingest/can/read/labels.h"
-#include "ingest/can/read/remedies.h"
 
 /* "Time Stamp,ID,Extended,Dir,Bus,LEN,D1,...", in any case, with blanks around names, with or
  * without Dir. */

@@ -1,7 +1,7 @@
 /* Lines of any format, by its row in the table; names of formats and of what is rejected. */
 #include "ingest/can/read/formats.h"
 
-#include "ingest/can/read/known.h"
+#include "ingest/can/read/known_logs.h"
 
 #define NAME(format, name) [format] = (name),
 static const char *const names[LEAT_CAN_FORMATS] = {[LEAT_CAN_AUTO] = "auto",

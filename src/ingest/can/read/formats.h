@@ -1,7 +1,7 @@
 /*
  * The formats of vehicle logs that leat reads (docs/can-formats.md). Each has a file of its own,
- * format_NAME.c, which ends with its functions, and a row in the table of known.c, which has them:
- * no other file knows how a format's lines are written.
+ * format_NAME.c, which ends with its functions, and a row in the table of known_logs.c, which has
+ * them: no other file knows how a format's lines are written.
  */
 #ifndef LEAT_INGEST_CAN_READ_FORMATS_H
 #define LEAT_INGEST_CAN_READ_FORMATS_H

@@ -16,7 +16,7 @@
 
 #include "base/error.h"
 #include "ingest/can/read/formats.h"
-#include "ingest/can/read/remedies.h"
+#include "ingest/can/read/hints.h"
 #include "ingest/can/read/scan.h"
 
 enum {

@@ -12,7 +12,7 @@
 #include <stdio.h>
 
 #include "ingest/can/read/csv.h"
-#include "ingest/can/read/known.h"
+#include "ingest/can/read/known_logs.h"
 #include "ingest/can/read/labels.h"
 
 /* ---- names ---------------------------------------------------------------------------------- */

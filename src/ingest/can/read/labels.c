@@ -3,7 +3,7 @@
 
 #include <stdio.h>
 
-#include "ingest/can/read/known.h"
+#include "ingest/can/read/known_logs.h"
 
 /* ---- words ---- */
 

@@ -3,7 +3,7 @@
 #include <stdio.h>
 
 #include "base/error.h"
-#include "ingest/can/read/known.h"
+#include "ingest/can/read/known_logs.h"
 
 /* How the beginning of a file shows that it is not UTF-8: as in UTF-16, every second byte is 0, or
  * it begins with the mark of UTF-16; or many bytes are 0 anywhere. */

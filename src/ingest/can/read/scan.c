@@ -1,8 +1,8 @@
 /*
- * Vehicle logs read by several threads, in turns (turns.h). A turn copies complete lines unchanged
- * and does only what must be done in order: the first lines of a file determine its format, and the
- * interfaces of a candump log are numbered as they appear. The worker splits and parses the lines
- * after it has released the reader's lock.
+ * Vehicle logs read by several threads, in turns (parallel_lines.h). A turn copies complete lines
+ * unchanged and does only what must be done in order: the first lines of a file determine its
+ * format, and the interfaces of a candump log are numbered as they appear. The worker splits and
+ * parses the lines after it has released the reader's lock.
  */
 #include <math.h>
 #include <stdio.h>
@@ -10,12 +10,12 @@
 
 #include "ingest/can/read/context.h"
 #include "ingest/can/read/csv.h"
-#include "ingest/can/read/known.h"
+#include "ingest/can/read/hints.h"
+#include "ingest/can/read/known_logs.h"
 #include "ingest/can/read/labels.h"
-#include "ingest/can/read/remedies.h"
 #include "ingest/can/read/scan.h"
-#include "ingest/turns.h"
-#include "ingest/values.h"
+#include "ingest/parallel_lines.h"
+#include "ingest/value_text.h"
 
 #define BLOCK_BYTES (INT64_C(256) << 10)
 #define TEXT_BYTES (BLOCK_BYTES + LEAT_LINE_RUN_ROOM)
@@ -203,7 +203,7 @@ static leat_can_text text_from(const can_scan *self, const can_block *block, con
 
 /* The first time other than 0 after a block that begins a file and has none. Memory is for one
  * reader: the current one is opened again. */
-static leat_code search_time(can_scan *self, const can_block *block, leat_turn *turn,
+static leat_code search_time(can_scan *self, const can_block *block, leat_line_block *turn,
                              leat_error *err) {
     const leat_input *item = &self->inputs->items[block->file_index];
     leat_lines_options reading = {.coding = item->coding};
@@ -221,7 +221,8 @@ static leat_code search_time(can_scan *self, const can_block *block, leat_turn *
 }
 
 /* The times around the block, by which a time of 0 in it is judged. */
-static leat_code note_times(can_scan *self, can_block *block, leat_turn *turn, leat_error *err) {
+static leat_code note_times(can_scan *self, can_block *block, leat_line_block *turn,
+                            leat_error *err) {
     const leat_can_text lines =
         text_from(self, block, block->text + block->skip_bytes, &block->layout);
     if (block->layout.gaps || block->layout.no_time) return LEAT_OK;
@@ -235,7 +236,8 @@ static leat_code note_times(can_scan *self, can_block *block, leat_turn *turn, l
 }
 
 /* A last line that has no end; the file is closed after it, and may be read again. */
-static leat_code check_end(can_scan *self, can_block *block, leat_turn *turn, leat_error *err) {
+static leat_code check_end(can_scan *self, can_block *block, leat_line_block *turn,
+                           leat_error *err) {
     block->truncated = false;
     if (block->run.fault != LEAT_LINE_GOOD || block->text[block->run.size_bytes - 1] == '\n')
         return LEAT_OK;
@@ -249,7 +251,7 @@ static leat_code check_end(can_scan *self, can_block *block, leat_turn *turn, le
                                  &block->truncated, err);
 }
 
-static leat_code fill_block(void *context, int worker, leat_turn *turn, leat_error *err) {
+static leat_code fill_block(void *context, int worker, leat_line_block *turn, leat_error *err) {
     can_scan *self = context;
     can_block *block = self->blocks[worker];
     block->file_index = turn->input;
@@ -525,7 +527,7 @@ static void show_line(shown_lines *shown, const char *given, const leat_can_layo
                       int64_t number, leat_can_reject reason, leat_text line) {
     leat_text header = {shown->header, (int32_t)strlen(shown->header)};
     if (shown->count == 0)
-        leat_can_remedy(layout, given, header, line, reason, shown->remedy, sizeof shown->remedy);
+        leat_can_hint(layout, given, header, line, reason, shown->remedy, sizeof shown->remedy);
     char text[52];
     size_t used = strlen(shown->text), size = sizeof shown->text;
     int64_t taken = leat_text_show(text, 49, line.data, line.size_bytes);
@@ -569,7 +571,7 @@ static void keep_header(const can_block *block, shown_lines *shown) {
  */
 static leat_code find_rejected(can_scan *self, int32_t file_index, shown_lines *shown,
                                leat_error *err) {
-    leat_turn turn = {.input = file_index};
+    leat_line_block turn = {.input = file_index};
     LEAT_TRY(open_file(self, file_index, &turn.lines, err));
     leat_code code = LEAT_OK;
     while (code == LEAT_OK && !turn.ended && (shown->labels || shown->count < SHOWN_LINES)) {
@@ -691,14 +693,14 @@ static leat_code run(can_scan *self, leat_error *err) {
     leat_code code = LEAT_NEW(&self->blocks, threads, err);
     for (int i = 0; i < threads && code == LEAT_OK; i++) code = make_block(&self->blocks[i], err);
     if (code == LEAT_OK) {
-        leat_turns turns = {.inputs = self->inputs,
-                            .threads = threads,
-                            .ticker = self->options->ticker,
-                            .context = self,
-                            .open = open_file,
-                            .fill = fill_block,
-                            .parse = parse_block};
-        code = leat_turns_run(&turns, err);
+        leat_parallel_lines turns = {.inputs = self->inputs,
+                                     .threads = threads,
+                                     .ticker = self->options->ticker,
+                                     .context = self,
+                                     .open = open_file,
+                                     .fill = fill_block,
+                                     .parse = parse_block};
+        code = leat_parallel_lines_run(&turns, err);
     }
     for (int64_t i = 0; i < self->inputs->count && code == LEAT_OK; i++) {
         code = check_file(self, (int32_t)i, err);

@@ -1,7 +1,7 @@
 /* The layers and the table of parameters of a DCGAN. */
 #include "nn/models/dcgan/dcgan.h"
 
-static int64_t add_conv(leat_dcgan_model *model, const leat_dcgan_layer *layer, const char *network,
+static int64_t add_conv(leat_dcgan_shape *model, const leat_dcgan_layer *layer, const char *network,
                         int number) {
     const leat_conv *conv = &layer->conv;
     const int64_t shape[] = {conv->narrow_channels, conv->wide_channels, conv->kernel,
@@ -11,7 +11,7 @@ static int64_t add_conv(leat_dcgan_model *model, const leat_dcgan_layer *layer, 
         ->offset;
 }
 
-static void add_norm(leat_dcgan_model *model, leat_dcgan_layer *layer, const char *network,
+static void add_norm(leat_dcgan_shape *model, leat_dcgan_layer *layer, const char *network,
                      int number, int64_t *channels) {
     const int64_t shape[] = {layer->channels};
     layer->norm = true;
@@ -67,11 +67,11 @@ static void check_chain(const leat_dcgan_layer *layers, int64_t in, int64_t out)
     LEAT_ASSERT(next == out * LEAT_LANES);
 }
 
-leat_code leat_dcgan_model_set(leat_dcgan_model *out, int width, int latent, leat_error *err) {
+leat_code leat_dcgan_shape_set(leat_dcgan_shape *out, int width, int latent, leat_error *err) {
     const int widths[] = {LEAT_IMAGE_COLORS, width, 2 * width, 4 * width, 8 * width};
     /* the number of a layer in the module list of GANNs-with-friends, and of its normalisation */
     static const int g_number[] = {0, 3, 6, 9, 12}, d_number[] = {0, 2, 5, 8, 11};
-    *out = (leat_dcgan_model){.width = width, .latent = latent};
+    *out = (leat_dcgan_shape){.width = width, .latent = latent};
     if (width < 1 || width > LEAT_DCGAN_WIDTH_MAX || latent < 1 || latent > LEAT_DCGAN_LATENT_MAX)
         return leat_fail(err, LEAT_ERR_OPTION,
                          "DCGAN of width %d and latent size %d: they must be 1 to %d and 1 to %d",
@@ -103,6 +103,6 @@ leat_code leat_dcgan_model_set(leat_dcgan_model *out, int width, int latent, lea
     return LEAT_OK;
 }
 
-int64_t leat_dcgan_model_moments(const leat_dcgan_model *model) {
+int64_t leat_dcgan_shape_moments(const leat_dcgan_shape *model) {
     return 2 * model->g_channels + 4 * model->d_channels;
 }

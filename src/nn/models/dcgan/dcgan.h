@@ -33,25 +33,25 @@ typedef struct leat_dcgan_layer {
     int64_t moments; /* offset among the channels that are normalised, of its network */
 } leat_dcgan_layer;
 
-typedef struct leat_dcgan_model {
+typedef struct leat_dcgan_shape {
     int width, latent;
     leat_dcgan_layer g[LEAT_DCGAN_LAYERS], d[LEAT_DCGAN_LAYERS];
     leat_param params[LEAT_DCGAN_PARAMS]; /* "G.main.0.weight", ..., "D.main.11.weight" */
     int param_count;
     int64_t g_size, size;           /* floats of G's parameters, and of all */
     int64_t g_channels, d_channels; /* normalised channels */
-} leat_dcgan_model;
+} leat_dcgan_shape;
 
 /* The model of this width and latent size; LEAT_ERR_OPTION if one is out of range. */
-LEAT_MUST_CHECK leat_code leat_dcgan_model_set(leat_dcgan_model *out, int width, int latent,
+LEAT_MUST_CHECK leat_code leat_dcgan_shape_set(leat_dcgan_shape *out, int width, int latent,
                                                leat_error *err);
 /* Floats of the moments of one micro-batch. */
-int64_t leat_dcgan_model_moments(const leat_dcgan_model *model);
+int64_t leat_dcgan_shape_moments(const leat_dcgan_shape *model);
 
 /* Of a handle: its model, what it computes with, images of a micro-batch. */
-const leat_dcgan_model *leat_dcgan_model_of(const leat_dcgan *dcgan);
+const leat_dcgan_shape *leat_dcgan_shape_of(const leat_dcgan *dcgan);
 leat_engine *leat_dcgan_engine(leat_dcgan *dcgan);
-const leat_nn *leat_dcgan_nn(const leat_dcgan *dcgan);
+const leat_device *leat_dcgan_nn(const leat_dcgan *dcgan);
 int leat_dcgan_micro_batch(const leat_dcgan *dcgan);
 /* LEAT_ERR_OPTION if it is none of the three. */
 LEAT_MUST_CHECK leat_code leat_dcgan_check_pass(leat_dcgan_pass pass, leat_error *err);

@@ -1,13 +1,13 @@
 /* The forward passes of a DCGAN's networks. */
-#include "nn/models/dcgan/unit.h"
+#include "nn/models/dcgan/handle.h"
 #include "nn/ops/batchnorm.h"
 #include "nn/ops/each.h"
 #include "nn/ops/move.h"
 
 static const float norm_eps = 1e-5f;
 
-leat_batchnorm leat_dcgan_norm(const leat_dcgan_micro *self, const leat_dcgan_network *network,
-                               const leat_dcgan_flow *flow, int i) {
+leat_batchnorm leat_dcgan_batchnorm(const leat_dcgan_micro *self, const leat_dcgan_network *network,
+                                    const leat_dcgan_flow *flow, int i) {
     const leat_dcgan_layer *layer = &network->layers[i];
     LEAT_ASSERT(layer->norm && layer->moments + layer->channels <= network->channels);
     return (leat_batchnorm){.pixels = layer->pixels,
@@ -27,15 +27,15 @@ void leat_dcgan_pack(const leat_dcgan *dcgan, const leat_dcgan_network *network,
                      const float *parameters) {
     const leat_dcgan_layer *layer = &network->layers[i];
     const float *weights = parameters + layer->weight;
-    const leat_nn *nn = &dcgan->engine.nn;
-    if (up) leat_conv_pack_up(nn, &layer->conv, weights, network->packed[i].up);
-    else leat_conv_pack_down(nn, &layer->conv, weights, network->packed[i].down);
+    const leat_device *device = &dcgan->engine.device;
+    if (up) leat_conv_pack_up(device, &layer->conv, weights, network->packed[i].up);
+    else leat_conv_pack_down(device, &layer->conv, weights, network->packed[i].down);
 }
 
 leat_code leat_dcgan_forward(const leat_dcgan_micro *self, const leat_dcgan_network *network,
                              const leat_dcgan_flow *flow, leat_error *err) {
     const int images = self->dcgan->micro_batch;
-    const leat_nn *nn = &self->nn;
+    const leat_device *device = &self->device;
     const float *in = flow->in;
     for (int i = 0; i < LEAT_DCGAN_LAYERS; i++) {
         const leat_dcgan_layer *layer = &network->layers[i];
@@ -43,13 +43,14 @@ leat_code leat_dcgan_forward(const leat_dcgan_micro *self, const leat_dcgan_netw
         const int64_t count = layer->pixels * layer->channels * self->dcgan->lanes;
         float *raw = flow->layers->raw[i], *out = flow->layers->out[i];
         LEAT_ASSERT((raw == out) == !layer->norm); /* backward reads both */
-        if (layer->up) LEAT_TRY(leat_conv_up(nn, &layer->conv, images, packed->up, in, raw, err));
-        else LEAT_TRY(leat_conv_down(nn, &layer->conv, images, packed->down, in, raw, err));
+        if (layer->up)
+            LEAT_TRY(leat_conv_up(device, &layer->conv, images, packed->up, in, raw, err));
+        else LEAT_TRY(leat_conv_down(device, &layer->conv, images, packed->down, in, raw, err));
         if (layer->norm) {
-            const leat_batchnorm bn = leat_dcgan_norm(self, network, flow, i);
-            LEAT_TRY(leat_batchnorm_forward(nn, &bn, raw, out, err));
+            const leat_batchnorm bn = leat_dcgan_batchnorm(self, network, flow, i);
+            LEAT_TRY(leat_batchnorm_forward(device, &bn, raw, out, err));
         } else if (layer->slope != 1) {
-            LEAT_TRY(leat_leaky(nn, layer->slope, count, out, out, err));
+            LEAT_TRY(leat_leaky(device, layer->slope, count, out, out, err));
         }
         in = out;
     }
@@ -63,13 +64,13 @@ leat_code leat_dcgan_forward_g(const leat_dcgan_micro *self, bool training, cons
     const leat_dcgan_flow flow = {s->noise, &s->g, moments, training};
     float *fakes = s->g.out[LEAT_DCGAN_LAYERS - 1];
     LEAT_TRY(
-        leat_move_in(&self->nn, dcgan->micro_batch, dcgan->model.latent, noise, s->noise, err));
+        leat_move_in(&self->device, dcgan->micro_batch, dcgan->shape.latent, noise, s->noise, err));
     LEAT_TRY(leat_dcgan_forward(self, &dcgan->g, &flow, err));
-    return leat_map_values(&self->nn, LEAT_FUNCTION_TANH, LEAT_IMAGE_VALUES * dcgan->lanes, fakes,
-                           fakes, err);
+    return leat_map_values(&self->device, LEAT_FUNCTION_TANH, LEAT_IMAGE_VALUES * dcgan->lanes,
+                           fakes, fakes, err);
 }
 
 leat_code leat_dcgan_keep_fakes(const leat_dcgan_micro *self, float *out, leat_error *err) {
-    return leat_move_out(&self->nn, self->dcgan->micro_batch, LEAT_IMAGE_VALUES,
+    return leat_move_out(&self->device, self->dcgan->micro_batch, LEAT_IMAGE_VALUES,
                          self->scratch->g.out[LEAT_DCGAN_LAYERS - 1], out, err);
 }

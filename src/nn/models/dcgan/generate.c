@@ -4,19 +4,19 @@
  */
 #include "base/mem.h"
 #include "base/rng.h"
-#include "nn/models/dcgan/unit.h"
-#include "nn/ops/float_mode.h"
+#include "nn/float_mode.h"
+#include "nn/models/dcgan/handle.h"
 #include "nn/ops/random.h"
-#include "nn/ops/streams.h"
+#include "nn/random_streams.h"
 
 void leat_dcgan_noise(const leat_dcgan *dcgan, leat_noise purpose, uint64_t seed, int64_t first,
                       int64_t count, float *noise) {
-    const int64_t latent = dcgan->model.latent;
+    const int64_t latent = dcgan->shape.latent;
     const uint64_t stream =
         purpose == LEAT_NOISE_TRAINING ? LEAT_STREAM_NOISE : LEAT_STREAM_FIXED_NOISE;
     const uint64_t mode = leat_float_mode_begin();
     for (int64_t i = 0; i < count; i++)
-        leat_normal_fill(&dcgan->engine.nn, leat_random(seed, stream, (uint64_t)(first + i)), 0,
+        leat_normal_fill(&dcgan->engine.device, leat_random(seed, stream, (uint64_t)(first + i)), 0,
                          latent, noise + i * latent);
     leat_float_mode_end(mode);
 }
@@ -41,15 +41,15 @@ static void pack_g(void *context, int64_t part) {
 static leat_code make(void *context, int worker, int64_t part, leat_error *err) {
     const generating *self = context;
     leat_dcgan *dcgan = self->dcgan;
-    const leat_nn alone = leat_engine_alone(&dcgan->engine);
+    const leat_device alone = leat_engine_alone(&dcgan->engine);
     const leat_dcgan_micro micro = {dcgan, alone, &dcgan->scratch[worker], self->parameters};
     const int64_t first = part * dcgan->micro_batch;
     const bool training = self->statistics == NULL;
     float *moments =
-        training ? self->moments + worker * 2 * dcgan->model.g_channels : self->statistics;
+        training ? self->moments + worker * 2 * dcgan->shape.g_channels : self->statistics;
     const uint64_t mode = leat_float_mode_begin();
     leat_code code = leat_dcgan_forward_g(&micro, training,
-                                          self->noise + first * dcgan->model.latent, moments, err);
+                                          self->noise + first * dcgan->shape.latent, moments, err);
     if (code == LEAT_OK && self->images != NULL)
         code = leat_dcgan_keep_fakes(&micro, self->images + first * LEAT_IMAGE_VALUES, err);
     leat_float_mode_end(mode);
@@ -58,7 +58,7 @@ static leat_code make(void *context, int worker, int64_t part, leat_error *err) 
 
 static leat_code take(void *context, int worker, int64_t part, leat_error *err) {
     const generating *self = context;
-    const int64_t channels = self->dcgan->model.g_channels;
+    const int64_t channels = self->dcgan->shape.g_channels;
     const float *moments = self->moments + worker * 2 * channels;
     (void)part;
     (void)err;
@@ -80,8 +80,8 @@ static leat_code run(generating *self, int micro_batches, leat_error *err) {
         return leat_fail(err, LEAT_ERR_OPTION, "%d micro-batches to generate; 1 is the least",
                          micro_batches);
     LEAT_TRY(leat_engine_enter(&dcgan->engine, &mode, err));
-    leat_code code = leat_nn_run(&dcgan->engine.nn, LEAT_DCGAN_LAYERS, pack_g, self, err);
-    if (code == LEAT_OK) code = leat_pool_run(dcgan->engine.nn.pool, &job, err);
+    leat_code code = leat_device_run(&dcgan->engine.device, LEAT_DCGAN_LAYERS, pack_g, self, err);
+    if (code == LEAT_OK) code = leat_pool_run(dcgan->engine.device.pool, &job, err);
     leat_engine_leave(&dcgan->engine, mode);
     return code;
 }
@@ -89,7 +89,7 @@ static leat_code run(generating *self, int micro_batches, leat_error *err) {
 /* ---- Statistics and images ---------------------------------------------------------------- */
 
 static leat_code measure(generating *self, int micro_batches, float *statistics, leat_error *err) {
-    const int64_t channels = self->dcgan->model.g_channels;
+    const int64_t channels = self->dcgan->shape.g_channels;
     LEAT_TRY(LEAT_NEW(&self->moments, self->dcgan->engine.threads * 2 * channels, err));
     LEAT_TRY(LEAT_NEW(&self->sum, 2 * channels, err));
     LEAT_TRY(LEAT_NEW(&self->square, channels, err));
@@ -104,7 +104,7 @@ static leat_code measure(generating *self, int micro_batches, float *statistics,
     return LEAT_OK;
 }
 
-int64_t leat_dcgan_statistics_count(const leat_dcgan *dcgan) { return 2 * dcgan->model.g_channels; }
+int64_t leat_dcgan_statistics_count(const leat_dcgan *dcgan) { return 2 * dcgan->shape.g_channels; }
 
 leat_code leat_dcgan_statistics(leat_dcgan *dcgan, int micro_batches, const float *parameters,
                                 const float *noise, float *statistics, leat_error *err) {

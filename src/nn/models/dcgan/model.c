@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "nn/batch.h"
-#include "nn/ops/suites.h"
+#include "nn/kernel_suites.h"
+#include "nn/micro_batch.h"
 
 enum { LOSS_D_IMAGES, LOSS_D_FAKES, LOSS_G, SUMS };
 enum { NORM_D, NORM_G, NORMS };
@@ -48,13 +48,13 @@ static leat_dcgan_options options_of(const leat_model_setup *setup) {
 
 static leat_code sizes_of(const leat_model_setup *setup, leat_model_sizes *out, leat_error *err) {
     const leat_dcgan_options options = options_of(setup);
-    leat_dcgan_model of;
+    leat_dcgan_shape of;
     *out = (leat_model_sizes){0};
     LEAT_TRY(leat_dcgan_bytes(&options, &out->bytes, err));
-    LEAT_TRY(leat_dcgan_model_set(&of, options.width, options.latent, err));
+    LEAT_TRY(leat_dcgan_shape_set(&of, options.width, options.latent, err));
     out->parameters = of.size;
     out->running = 2 * (of.g_channels + of.d_channels);
-    out->statistics = leat_dcgan_model_moments(&of);
+    out->statistics = leat_dcgan_shape_moments(&of);
     out->bytes += (int64_t)sizeof(model) +
                   (int64_t)setup->threads * setup->micro_batch * of.latent * (int64_t)sizeof(float);
     return LEAT_OK;
@@ -97,7 +97,7 @@ static leat_code create(void **self, const leat_model_setup *setup, leat_error *
 
 /* Statistics of a normalisation have the place of its weight among the normalised channels of its
  * network, whose means come first. */
-static bool running_tensor(const leat_dcgan_model *of, int index, leat_model_tensor *out) {
+static bool running_tensor(const leat_dcgan_shape *of, int index, leat_model_tensor *out) {
     const int64_t channels[2] = {of->g_channels, of->d_channels};
     int64_t at[2] = {0, 0};
     int found = 0;
@@ -125,7 +125,7 @@ static bool running_tensor(const leat_dcgan_model *of, int index, leat_model_ten
 }
 
 static bool tensor(const void *self, int index, leat_model_tensor *out) {
-    const leat_dcgan_model *of = leat_dcgan_model_of(((const model *)self)->dcgan);
+    const leat_dcgan_shape *of = leat_dcgan_shape_of(((const model *)self)->dcgan);
     *out = (leat_model_tensor){0};
     if (index >= of->param_count) return running_tensor(of, index - of->param_count, out);
     const leat_param *param = &of->params[index];
@@ -174,7 +174,7 @@ static leat_code get(void *context, int64_t index, int worker, const uint8_t **i
     LEAT_TRY(of->batches->get(of->batches->context, index, worker, &batch, err));
     const leat_image_micro *from = batch;
     LEAT_ASSERT(from->levels != NULL);
-    LEAT_ASSERT(from->position >= 0 && from->position < LEAT_BATCH_POSITIONS);
+    LEAT_ASSERT(from->position >= 0 && from->position < LEAT_MICRO_BATCH_POSITIONS);
     leat_dcgan_noise(dcgan, LEAT_NOISE_TRAINING, from->seed, from->position,
                      leat_dcgan_micro_batch(dcgan), vectors);
     *images = from->levels;
@@ -235,7 +235,7 @@ static const char *const suites[] = {LEAT_SUITE_CORE, NULL};
 const leat_model_class leat_dcgan_class = {
     .name = "dcgan",
     .identity = "leat dcgan 1",
-    .batch = LEAT_BATCH_IMAGES,
+    .batch = LEAT_MICRO_BATCH_IMAGES,
     .values = values,
     .sums = SUMS,
     .norms = NORMS,

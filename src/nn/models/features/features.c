@@ -9,14 +9,14 @@
 #include "base/mem.h"
 #include "base/rng.h"
 #include "leat/nn.h"
+#include "nn/float_mode.h"
 #include "nn/ops/conv.h"
 #include "nn/ops/each.h"
-#include "nn/ops/float_mode.h"
 #include "nn/ops/mean.h"
 #include "nn/ops/move.h"
 #include "nn/ops/random.h"
-#include "nn/ops/streams.h"
-#include "nn/unit/floats.h"
+#include "nn/random_streams.h"
+#include "nn/unit/float_layout.h"
 #include "nn/unit/unit.h"
 
 enum { LAYERS = 3, IMAGES = 32 }; /* images at once */
@@ -32,7 +32,7 @@ struct leat_features {
     leat_conv conv[LAYERS];
     float *packed[LAYERS];
     features_scratch *scratch; /* [threads] */
-    leat_floats memory;
+    leat_float_layout memory;
 };
 
 static const int channels[LAYERS + 1] = {LEAT_IMAGE_COLORS, 16, 32, LEAT_IMAGE_FEATURES};
@@ -47,21 +47,22 @@ static leat_code make_weights(leat_features *self, int layer, leat_error *err) {
         (float)sqrt(2.0 / (double)(conv->wide_channels * conv->kernel * conv->kernel));
     float *weights = NULL;
     LEAT_TRY(LEAT_NEW(&weights, count, err));
-    leat_normal_values(&self->engine.nn, leat_random(0, LEAT_STREAM_FEATURES, (uint64_t)layer), 0,
-                       deviation, count, weights);
-    leat_conv_pack_down(&self->engine.nn, conv, weights, self->packed[layer]);
+    leat_normal_values(&self->engine.device, leat_random(0, LEAT_STREAM_FEATURES, (uint64_t)layer),
+                       0, deviation, count, weights);
+    leat_conv_pack_down(&self->engine.device, conv, weights, self->packed[layer]);
     leat_free(weights);
     return LEAT_OK;
 }
 
-static void lay_out(leat_features *self, leat_floats *floats) {
+static void lay_out(leat_features *self, leat_float_layout *floats) {
     for (int i = 0; i < LAYERS; i++)
-        self->packed[i] = leat_floats_take(floats, leat_conv_weight_count(&self->conv[i]));
+        self->packed[i] = leat_float_layout_take(floats, leat_conv_weight_count(&self->conv[i]));
     for (int t = 0; t < self->engine.threads; t++) {
         features_scratch *out = &self->scratch[t];
-        out->in = leat_floats_take(floats, leat_conv_wide_count(&self->conv[0], IMAGES));
+        out->in = leat_float_layout_take(floats, leat_conv_wide_count(&self->conv[0], IMAGES));
         for (int i = 0; i < LAYERS; i++)
-            out->out[i] = leat_floats_take(floats, leat_conv_narrow_count(&self->conv[i], IMAGES));
+            out->out[i] =
+                leat_float_layout_take(floats, leat_conv_narrow_count(&self->conv[i], IMAGES));
     }
 }
 
@@ -79,9 +80,9 @@ static leat_code fill(leat_features *self, leat_error *err) {
         LEAT_TRY(leat_conv_complete(&self->conv[i], err));
     }
     lay_out(self, &self->memory);
-    LEAT_TRY(leat_floats_alloc(&self->memory, err));
+    LEAT_TRY(leat_float_layout_alloc(&self->memory, err));
     lay_out(self, &self->memory);
-    leat_floats_end(&self->memory);
+    leat_float_layout_end(&self->memory);
     for (int i = 0; i < LAYERS; i++) LEAT_TRY(make_weights(self, i, err));
     return leat_engine_start(&self->engine, err);
 }
@@ -106,7 +107,7 @@ leat_code leat_features_create(leat_features **out, int threads, const char *ker
 void leat_features_destroy(leat_features *features) {
     if (features == NULL) return;
     leat_engine_stop(&features->engine);
-    leat_floats_free(&features->memory);
+    leat_float_layout_free(&features->memory);
     leat_free(features->scratch);
     leat_free(features);
 }
@@ -123,7 +124,7 @@ typedef struct computing {
 static leat_code compute(const computing *self, const features_scratch *scratch, int64_t part,
                          leat_error *err) {
     const leat_features *features = self->features;
-    const leat_nn alone = leat_engine_alone(&features->engine);
+    const leat_device alone = leat_engine_alone(&features->engine);
     const int64_t first = part * IMAGES, count = leat_min(self->count - first, IMAGES);
     const float *in = scratch->in;
     LEAT_TRY(leat_move_in(&alone, count, LEAT_IMAGE_VALUES,
@@ -157,7 +158,7 @@ leat_code leat_features_compute(leat_features *features, int64_t count, const fl
         .parts = (count + IMAGES - 1) / IMAGES, .context = &self, .make = make};
     uint64_t mode = 0;
     LEAT_TRY(leat_engine_enter(&features->engine, &mode, err));
-    leat_code code = leat_pool_run(features->engine.nn.pool, &job, err);
+    leat_code code = leat_pool_run(features->engine.device.pool, &job, err);
     leat_engine_leave(&features->engine, mode);
     return code;
 }

@@ -1,9 +1,0 @@
-/* ln and exp in arithmetic that gives the same bits on every machine. */
-#ifndef LEAT_BASE_LN_H
-#define LEAT_BASE_LN_H
-
-/* ln x of a normal x > 0, and e^x for 0 <= x <= 60: relative error below 1e-14. */
-double leat_ln(double x);
-double leat_exp(double x);
-
-#endif

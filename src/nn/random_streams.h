@@ -1,0 +1,19 @@
+/*
+ * What random numbers of the models are drawn for: every purpose has its stream, the second word of
+ * leat_random. Disjoint from those of batch/random_streams.h and from the small ones of format and
+ * load, so that equal seeds never give equal numbers (tests/nn/test_random.c). Never renumbered;
+ * new ones come last.
+ */
+#ifndef LEAT_NN_RANDOM_STREAMS_H
+#define LEAT_NN_RANDOM_STREAMS_H
+
+enum {
+    LEAT_STREAM_INIT = 0x6e6e6f70, /* initial weights; the position is the tensor's number */
+    LEAT_STREAM_NOISE,             /* latent vectors of the training steps */
+    LEAT_STREAM_FIXED_NOISE,       /* latent vectors that stay the same: of sample grids */
+    LEAT_STREAM_FEATURES,          /* weights of the net that measures images */
+    LEAT_STREAM_ROUNDING,          /* of gradients to 8 bits; the position is that of the unit */
+    LEAT_STREAM_NN_END,
+};
+
+#endif

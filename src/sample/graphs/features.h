@@ -1,8 +1,0 @@
-/* How many features nodes and edges have: those of leat/graph.h, whose room this one does not see.
- */
-#ifndef LEAT_SAMPLE_GRAPHS_FEATURES_H
-#define LEAT_SAMPLE_GRAPHS_FEATURES_H
-
-enum { LEAT_SAMPLE_NODE_FEATURES = 35, LEAT_SAMPLE_EDGE_FEATURES = 11 };
-
-#endif

@@ -1,9 +1,0 @@
-/* What exports of a DCGAN have: two files of weights, samples, and the classes that load them. */
-#ifndef LEAT_TRAIN_DCGAN_EXPORT_H
-#define LEAT_TRAIN_DCGAN_EXPORT_H
-
-#include "train/export.h"
-
-extern const leat_export_class leat_dcgan_exports;
-
-#endif

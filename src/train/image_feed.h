@@ -1,9 +1,0 @@
-/* Images as a feed: units of unit-size images at positions that plan.h says. */
-#ifndef LEAT_TRAIN_IMAGE_FEED_H
-#define LEAT_TRAIN_IMAGE_FEED_H
-
-#include "train/feed.h"
-
-extern const leat_feed_class leat_image_feed;
-
-#endif

@@ -1,0 +1,154 @@
+/*
+ * A run of one checkpoint from an exported folder, whose config.json says what it is, or from
+ * weights that leat did not export, which the models that know such files are asked about in turn.
+ */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/file.h"
+#include "train/run/export.h"
+#include "train/run/init.h"
+#include "train/run/run_reader.h"
+
+typedef struct importing {
+    const char *path;
+    bool folder;
+    json_t *config; /* of a folder; NULL: it has none */
+    leat_run_options all;
+} importing;
+
+/* ---- Which model, with which settings ------------------------------------------------------- */
+
+/* The micro-batch of the run that was exported, which its statistics follow from. */
+static leat_code read_micro_batch(importing *self, leat_error *err) {
+    int64_t size = 0;
+    if (json_object_get(self->config, LEAT_EXPORT_MICRO_BATCH) == NULL) return LEAT_OK;
+    LEAT_TRY(leat_json_get_int(self->config, LEAT_EXPORT_MICRO_BATCH, 2, 1024, &size,
+                               LEAT_EXPORT_CONFIG, err));
+    self->all.run.micro_batch = (int32_t)size;
+    self->all.run.unit_size = size;
+    return LEAT_OK;
+}
+
+/* The model's settings from "training", which has all of them. */
+static leat_code parse_settings(importing *self, leat_error *err) {
+    static const char what[] = LEAT_EXPORT_TRAINING;
+    const json_t *training = NULL;
+    LEAT_TRY(leat_json_get_object(self->config, what, &training, LEAT_EXPORT_CONFIG, err));
+    for (const leat_setting *row = self->all.task->settings()->rows; row->name != NULL; row++) {
+        const char *text = NULL;
+        LEAT_TRY(leat_json_get_string(training, row->name, &text, what, err));
+        LEAT_TRY(leat_setting_set(row, &self->all.settings, text, err));
+    }
+    return LEAT_OK;
+}
+
+static leat_code read_settings(importing *self, leat_error *err) {
+    leat_error why = {0};
+    const leat_code code = parse_settings(self, &why);
+    if (code == LEAT_OK || code == LEAT_ERR_MEMORY) return leat_error_copy(err, &why);
+    return leat_fail(err, LEAT_ERR_CORRUPT, "\"%.200s/" LEAT_EXPORT_CONFIG "\" is damaged: %.200s",
+                     self->path, why.message);
+}
+
+static leat_code start(importing *self, const leat_task *task, leat_error *err) {
+    const leat_train_options defaults = leat_train_options_default();
+    return leat_run_options_take(&self->all, task->model->name, &defaults, err);
+}
+
+/* The settings from the shapes of the tensors; LEAT_ERR_NOT_FOUND: of another model. */
+static leat_code guess(importing *self, const leat_task *task, leat_error *err) {
+    const leat_export_class *class = task->exports;
+    char file[LEAT_PATH_BYTES];
+    leat_safetensors *tensors = NULL;
+    LEAT_TRY(start(self, task, err));
+    if (self->folder)
+        LEAT_TRY(leat_path_join(file, sizeof file, self->path, class->files[0].name, err));
+    LEAT_TRY(leat_safetensors_read(&tensors, self->folder ? file : self->path, err));
+    const leat_code code =
+        class->guess(tensors, self->path, !self->folder, &self->all.settings, err);
+    leat_safetensors_destroy(tensors);
+    return code;
+}
+
+/* Weights of nobody known: of the first model that knows them. If none does, the first one says
+ * what it misses. */
+static leat_code guess_model(importing *self, leat_error *err) {
+    leat_error first = {0};
+    bool asked = false;
+    for (int i = 0; leat_tasks[i] != NULL; i++) {
+        leat_error why = {0};
+        if (leat_tasks[i]->exports == NULL || leat_tasks[i]->exports->guess == NULL) continue;
+        const leat_code code = guess(self, leat_tasks[i], &why);
+        if (code != LEAT_ERR_NOT_FOUND) return leat_error_copy(err, &why);
+        if (!asked) first = why;
+        asked = true;
+    }
+    if (asked) return leat_error_copy(err, &first);
+    return leat_fail(err, LEAT_ERR_UNSUPPORTED,
+                     "\"%.300s\" is not an exported folder; leat imports nothing else", self->path);
+}
+
+/* The model that leat wrote into config.json. */
+static leat_code read_model(importing *self, const char *model, leat_error *err) {
+    const leat_task *task = NULL;
+    leat_error why = {0};
+    if (leat_task_find(model, &task, &why) != LEAT_OK)
+        return leat_fail(err, LEAT_ERR_UNSUPPORTED,
+                         "\"%.300s\" is an export of a model that this version of leat does not "
+                         "have: %.150s",
+                         self->path, why.message);
+    if (task->exports == NULL)
+        return leat_fail(err, LEAT_ERR_UNSUPPORTED,
+                         "\"%.300s\": leat does not import the model \"%s\"", self->path,
+                         task->model->name);
+    if (task->exports->guess != NULL) return guess(self, task, err);
+    LEAT_TRY(start(self, task, err));
+    return read_settings(self, err);
+}
+
+static leat_code read_options(importing *self, leat_error *err) {
+    leat_path_facts facts;
+    LEAT_TRY(leat_path_stat(self->path, &facts, err));
+    self->folder = facts.kind == LEAT_PATH_DIR;
+    if (self->folder) LEAT_TRY(leat_export_load_config(self->path, false, &self->config, err));
+    const char *model = leat_export_config_model(self->config);
+    LEAT_TRY(model != NULL ? read_model(self, model, err) : guess_model(self, err));
+    return read_micro_batch(self, err);
+}
+
+/* ---- Imported ------------------------------------------------------------------------------- */
+
+static leat_code import(importing *self, const leat_run_folder *folder, leat_error *err) {
+    const leat_run_options *all = &self->all;
+    leat_checkpoint of = {.score = NAN, .deviation = NAN};
+    leat_identity identity = {0};
+    leat_trainer *trainer = NULL;
+    LEAT_TRY(read_options(self, err));
+    LEAT_TRY(leat_trainer_create(&trainer, all->task->model, &all->run, NULL, err));
+    leat_code code = leat_init_load(self->path, all->task, trainer, identity.init, err);
+    if (code == LEAT_OK)
+        code = leat_identity_make(&identity, leat_trainer_model(trainer), NULL, all, err);
+    /* in this order: a checkpoint without training.json could be taken for another run's */
+    if (code == LEAT_OK) code = leat_training_save(folder, &identity, all, leat_version(), err);
+    memcpy(of.run, identity.run, sizeof of.run);
+    if (code == LEAT_OK) code = leat_checkpoint_save(folder->checkpoints, trainer, &of, err);
+    leat_trainer_destroy(trainer);
+    return code;
+}
+
+leat_code leat_run_import(const char *path, const char *run, leat_error *err) {
+    importing self = {.path = path};
+    leat_run_folder folder;
+    if (leat_run_is_at(path))
+        return leat_fail(err, LEAT_ERR_INPUT,
+                         "\"%.300s\" is a run already; to train from its weights, use --init",
+                         path);
+    LEAT_TRY(leat_run_folder_open(&folder, run, false, err));
+    const leat_code code = import(&self, &folder, err);
+    json_decref(self.config);
+    if (code != LEAT_OK) leat_run_folder_clear(&folder);
+    leat_run_folder_close(&folder);
+    return code;
+}

@@ -1,0 +1,422 @@
+/* See session.h. */
+#include "train/run/session.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/thread.h"
+#include "train/run/checkpoint.h"
+#include "train/run/estimate.h"
+#include "train/run/export.h"
+#include "train/run/init.h"
+#include "train/run/rewind.h"
+#include "train/run/train_options.h"
+
+/* Steps between hashes of the state in metrics.jsonl. */
+enum { STATE_EVERY = 100 };
+
+static double seconds_since(int64_t ns) { return (double)(leat_clock_ns() - ns) * 1e-9; }
+
+/* ---- Beginning ------------------------------------------------------------------------------ */
+
+/* Initial weights, and where they are, for config.yaml. */
+static leat_code load_init(leat_session *session, leat_error *err) {
+    leat_identity *identity = &session->identity;
+    LEAT_TRY(leat_init_load(session->options->init, session->task, session->trainer, identity->init,
+                            err));
+    return leat_path_real(session->options->init, identity->init_path, err);
+}
+
+leat_code leat_session_begin(leat_session *session, const char *model, const char *data,
+                             const leat_train_options *options, leat_train_result *result,
+                             leat_error *err) {
+    *session = (leat_session){.options = &session->all.run, .result = result, .saved_step = -1};
+    session->begin_ns = session->saved_ns = session->epoch_ns = leat_clock_ns();
+    session->score = session->deviation = NAN;
+    memset(result, 0, sizeof *result);
+    for (int i = 0; i < LEAT_MEASURES_MAX; i++) result->measured[i] = NAN;
+    result->untrained = result->reference.value = NAN;
+    leat_ticker_create(&session->ticker, options->progress, options->user);
+    LEAT_TRY(leat_run_options_take(&session->all, model, options, err));
+    LEAT_TRY(leat_run_options_check(&session->all, err));
+    options = session->options;
+    session->task = session->all.task;
+    LEAT_TRY(leat_feed_open(&session->feed, session->task->feed, data, err));
+    LEAT_TRY(leat_feed_plan(&session->feed, options, err));
+    LEAT_TRY(leat_feed_steps(&session->feed, options, &session->steps, err));
+    LEAT_TRY(leat_train_check_memory(session->task, options, &session->feed, 0, err));
+    LEAT_TRY(
+        leat_trainer_create(&session->trainer, session->task->model, options, &session->feed, err));
+    if (options->init != NULL) LEAT_TRY(load_init(session, err));
+    return leat_identity_make(&session->identity, leat_trainer_model(session->trainer),
+                              &session->feed, &session->all, err);
+}
+
+void leat_session_note(leat_session *session, const char *format, ...) {
+    char *note = session->result->note;
+    const size_t size = sizeof session->result->note, used = strlen(note);
+    const size_t begin = used == 0 || used + 3 > size ? used : used + 2;
+    if (begin > used) memcpy(note + used, "; ", 3);
+    va_list args;
+    va_start(args, format);
+    vsnprintf(note + begin, size - begin, format, args);
+    va_end(args);
+}
+
+/* The state is that of a checkpoint. */
+static leat_code take(leat_session *session, const leat_checkpoint *of, leat_error *err) {
+    session->saved_step = of->step;
+    session->score = of->score;
+    session->deviation = of->deviation;
+    return leat_checkpoint_path(session->folder.checkpoints, of->step, session->result->checkpoint,
+                                err);
+}
+
+/* The state of the last checkpoint that is not damaged. */
+static leat_code load_last(leat_session *session, const leat_checkpoints *list, leat_error *err) {
+    int64_t damaged = list->damaged;
+    leat_error last = list->why;
+    for (int64_t i = list->count - 1; i >= 0; i--) {
+        const leat_checkpoint *of = &list->items[i];
+        leat_error why = {0};
+        leat_code code =
+            leat_checkpoint_load(session->folder.checkpoints, of, session->trainer, &why);
+        if (code == LEAT_OK) {
+            if (damaged > of->step)
+                leat_session_note(session,
+                                  "checkpoint %lld is damaged; resumed from an earlier one: %.300s",
+                                  (long long)damaged, last.message);
+            return take(session, of, err);
+        }
+        if (code != LEAT_ERR_CORRUPT && code != LEAT_ERR_IO) return leat_error_copy(err, &why);
+        if (of->step > damaged) {
+            damaged = of->step;
+            last = why;
+        }
+    }
+    return damaged < 0
+               ? LEAT_OK
+               : leat_fail(err, last.code, "every checkpoint is damaged: %.400s", last.message);
+}
+
+static leat_code refuse_end(const leat_session *session, int64_t step, leat_error *err) {
+    if (step <= session->steps) return LEAT_OK;
+    return leat_fail(err, LEAT_ERR_OPTION,
+                     "the run is at step %lld already, and ends at step %lld; use a larger --steps "
+                     "or --epochs",
+                     (long long)step, (long long)session->steps);
+}
+
+static leat_code check_export(const leat_session *session, leat_error *err) {
+    if (session->options->export_dir == NULL) return LEAT_OK;
+    return leat_export_check(session->task, session->options->export_dir, session->identity.run,
+                             session->options->export_replace, err);
+}
+
+static leat_rewind_of rewinding(const leat_session *session) {
+    return (leat_rewind_of){.folder = &session->folder,
+                            .run = session->identity.run,
+                            .kept = leat_task_kept(session->task)};
+}
+
+static void note_rewound(leat_session *session, const leat_rewound *of) {
+    if (of->path[0] != 0)
+        leat_session_note(session, "rewound to step %lld; what came after it is in \"%.300s\"",
+                          (long long)of->step, of->path);
+}
+
+/* To the checkpoint of the step that was asked for, once nothing can refuse it. */
+static leat_code rewind_run(leat_session *session, const leat_checkpoints *list, leat_error *err) {
+    const int64_t step = session->options->rewind;
+    const leat_checkpoint *of = leat_checkpoints_find(list, step);
+    const leat_rewind_of what = rewinding(session);
+    leat_rewound rewound;
+    if (of == NULL) return leat_checkpoints_refuse(list, step, session->feed.count, err);
+    LEAT_TRY(refuse_end(session, step, err));
+    LEAT_TRY(check_export(session, err));
+    LEAT_TRY(leat_checkpoint_load(session->folder.checkpoints, of, session->trainer, err));
+    LEAT_TRY(leat_rewind(&what, step, &rewound, err));
+    if (rewound.path[0] == 0)
+        leat_session_note(session, "the run has nothing after step %lld", (long long)step);
+    note_rewound(session, &rewound);
+    return take(session, of, err);
+}
+
+/* The state of a checkpoint, after an interrupted rewind is complete. */
+static leat_code load_state(leat_session *session, leat_error *err) {
+    leat_checkpoints list;
+    const leat_rewind_of what = rewinding(session);
+    leat_rewound rewound;
+    const char *dir = session->folder.checkpoints, *run = session->identity.run;
+    LEAT_TRY(leat_rewind_complete(&what, &rewound, err));
+    note_rewound(session, &rewound);
+    LEAT_TRY(leat_checkpoints_list(&list, dir, run, true, err));
+    leat_code code = session->options->rewind >= 0 ? rewind_run(session, &list, err)
+                                                   : load_last(session, &list, err);
+    leat_checkpoints_free(&list);
+    return code;
+}
+
+static leat_code resume(leat_session *session, leat_error *err) {
+    leat_identity there;
+    leat_run_options options;
+    json_t *settings = NULL;
+    LEAT_TRY(
+        leat_training_load(&session->folder, &there, &options, &settings, session->version, err));
+    if (session->options->init == NULL) {
+        memcpy(session->identity.init, there.init, sizeof there.init);
+        memcpy(session->identity.init_path, there.init_path, sizeof there.init_path);
+    }
+    leat_code code =
+        leat_identity_compare(&session->identity, &session->all, &there, settings, err);
+    json_decref(settings);
+    LEAT_TRY(code);
+    LEAT_TRY(leat_identity_hash(&session->identity, &session->all, err));
+    code = load_state(session, err);
+    if (code == LEAT_OK && session->saved_step < 0 && there.init[0] != 0 &&
+        session->options->init == NULL)
+        code = leat_fail(err, LEAT_ERR_OPTION,
+                         "the run began with --init and has no checkpoint yet; pass --init again");
+    LEAT_TRY(code);
+    return refuse_end(session, leat_trainer_state(session->trainer)->step, err);
+}
+
+static leat_code check_rewind(const leat_session *session, leat_error *err) {
+    if (session->options->rewind < 0) return LEAT_OK;
+    if (!session->may_rewind)
+        return leat_fail(err, LEAT_ERR_OPTION, "only a run of one machine can be rewound");
+    if (!session->options->resume)
+        return leat_fail(err, LEAT_ERR_OPTION, "only a run that is resumed can be rewound");
+    return LEAT_OK;
+}
+
+static leat_code begin_measuring(leat_session *session, leat_error *err) {
+    const leat_measure_class *class = session->task->measure;
+    const leat_measuring of = {.folder = &session->folder,
+                               .model = leat_trainer_model(session->trainer),
+                               .feed = &session->feed,
+                               .options = session->options,
+                               .ticker = &session->ticker};
+    char note[LEAT_MEASURE_NOTE_BYTES] = "";
+    if (class == NULL || session->options->sample_every == 0) return LEAT_OK;
+    const leat_code code = class->create(&session->measure, &of, note, err);
+    if (note[0] != 0) leat_session_note(session, "%s", note);
+    return code;
+}
+
+leat_code leat_session_open(leat_session *session, const char *run, leat_error *err) {
+    char path[LEAT_PATH_BYTES];
+    LEAT_TRY(check_rewind(session, err));
+    LEAT_TRY(leat_run_folder_open(&session->folder, run, session->options->resume, err));
+    snprintf(session->version, sizeof session->version, "%s", leat_version());
+    if (!session->folder.exists && session->options->rewind >= 0)
+        return leat_fail(err, LEAT_ERR_OPTION, "\"%.300s\" does not hold a run to rewind", run);
+    if (session->folder.exists) LEAT_TRY(resume(session, err));
+    LEAT_TRY(check_export(session, err));
+    if (session->options->resume && !session->folder.exists)
+        leat_session_note(session, "there was nothing to resume: this is a new run");
+    if (session->folder.exists && session->saved_step < 0)
+        leat_session_note(session, "the run has no checkpoint: it begins at its first step again");
+    const leat_feed *feed = &session->feed;
+    if (feed->count < session->options->micro_batch)
+        leat_session_note(session,
+                          "the data set has %lld %s, so a micro-batch of %lld has them more than "
+                          "once",
+                          (long long)feed->count, feed->class->many,
+                          (long long)session->options->micro_batch);
+    LEAT_TRY(leat_training_save(&session->folder, &session->identity, &session->all,
+                                session->version, err));
+    LEAT_TRY(begin_measuring(session, err));
+    LEAT_TRY(leat_run_folder_join(&session->folder, LEAT_RUN_METRICS, path, err));
+    const int64_t kept = session->saved_step < 0 ? -1 : session->saved_step;
+    return leat_metrics_open(&session->metrics, session->task, path, kept, err);
+}
+
+/* ---- After a step --------------------------------------------------------------------------- */
+
+static bool due(int64_t step, int64_t every) { return every > 0 && step % every == 0; }
+
+static leat_code measure(leat_session *session, leat_train_step *step, leat_error *err) {
+    const leat_train_state *state = leat_trainer_state(session->trainer);
+    const bool sample = due(state->step, session->options->sample_every) ||
+                        (state->step == session->steps && session->options->sample_every > 0);
+    const bool last = state->step == session->steps;
+    char note[LEAT_MEASURE_NOTE_BYTES] = "";
+    for (int i = 0; i < LEAT_MEASURES_MAX; i++) step->measured[i] = NAN;
+    if (sample && session->measure != NULL)
+        LEAT_TRY(
+            session->task->measure->take(session->measure, state->parameters, step, note, err));
+    if (note[0] != 0) leat_session_note(session, "%s", note);
+    if (state->step > 0 && (due(state->step, STATE_EVERY) || last))
+        leat_trainer_hash(session->trainer, step->state);
+    session->score = step->measured[0];
+    session->deviation = leat_train_step_value(step, "deviation");
+    step->memory_peak_bytes = leat_rss_peak_bytes();
+    return LEAT_OK;
+}
+
+static leat_code tell(leat_session *session, leat_train_step *step, leat_error *err) {
+    const int64_t samples = session->feed.count;
+    int64_t before = 0;
+    if (step->step > 0) LEAT_TRY(leat_feed_position(&session->feed, step->step - 1, &before, err));
+    LEAT_TRY(
+        leat_metrics_step(&session->metrics, step, leat_run_learning_rate(&session->all), err));
+    memcpy(step->warnings, session->metrics.warning_state.warnings, sizeof step->warnings);
+    for (int64_t e = before / samples; step->step > 0; e++) {
+        if ((e + 1) * samples > step->samples) break;
+        LEAT_TRY(
+            leat_metrics_epoch(&session->metrics, e, step, seconds_since(session->epoch_ns), err));
+        session->epoch_ns = leat_clock_ns();
+    }
+    if (session->options->stepped != NULL) session->options->stepped(session->options->user, step);
+    return LEAT_OK;
+}
+
+/* The checkpoint that was just saved. The run does not depend on it. */
+static void export_it(leat_session *session) {
+    leat_error why = {0};
+    const bool replace = session->options->export_replace && !session->exported;
+    const leat_code code = leat_export_state(session->folder.path, session->trainer,
+                                             session->options->export_dir, replace, &why);
+    session->exported = session->exported || code == LEAT_OK;
+    if (code == LEAT_OK) session->export_failed = false;
+    else if (!session->export_failed)
+        leat_session_note(session, "step %lld was not exported: %.300s",
+                          (long long)leat_trainer_state(session->trainer)->step, why.message);
+    session->export_failed = session->export_failed || code != LEAT_OK;
+}
+
+static leat_code save(leat_session *session, leat_error *err) {
+    leat_checkpoint of = {.score = session->score, .deviation = session->deviation};
+    memcpy(of.run, session->identity.run, sizeof of.run);
+    const char *dir = session->folder.checkpoints;
+    LEAT_TRY(leat_metrics_sync(&session->metrics, err));
+    LEAT_TRY(leat_checkpoint_save(dir, session->trainer, &of, err));
+    session->saved_step = of.step;
+    session->saved_ns = leat_clock_ns();
+    LEAT_TRY(leat_checkpoint_path(dir, of.step, session->result->checkpoint, err));
+    LEAT_TRY(leat_checkpoints_prune(dir, session->identity.run, session->task->measures,
+                                    session->options->keep, of.step, err));
+    if (session->options->export_dir != NULL) export_it(session);
+    return LEAT_OK;
+}
+
+static bool wants_checkpoint(const leat_session *session, int64_t step) {
+    const double minutes = session->options->checkpoint_minutes;
+    if (step == session->steps || due(step, session->options->checkpoint_every)) return true;
+    return minutes > 0 && seconds_since(session->saved_ns) >= 60 * minutes;
+}
+
+leat_code leat_session_stepped(leat_session *session, const leat_step_numbers *numbers,
+                               double seconds, leat_error *err) {
+    const int64_t done = leat_trainer_state(session->trainer)->step;
+    int64_t before = 0;
+    leat_train_step step = leat_task_step(session->task);
+    step.step = done;
+    step.steps = session->steps;
+    step.seconds = seconds;
+    leat_step_values(numbers, step.values);
+    LEAT_TRY(leat_feed_position(&session->feed, done - 1, &before, err));
+    LEAT_TRY(leat_feed_position(&session->feed, done, &step.samples, err));
+    session->samples += step.samples - before;
+    step.epoch = (step.samples - 1) / session->feed.count;
+    session->train_seconds += seconds;
+    LEAT_TRY(measure(session, &step, err));
+    LEAT_TRY(tell(session, &step, err));
+    if (wants_checkpoint(session, done)) LEAT_TRY(save(session, err));
+    session->result->last_step = done;
+    session->taken++;
+    return LEAT_OK;
+}
+
+/* ---- Beginning and end ---------------------------------------------------------------------- */
+
+/* The untrained model is one end of the scale. */
+leat_code leat_session_start(leat_session *session, leat_error *err) {
+    const int64_t step = leat_trainer_state(session->trainer)->step;
+    session->saved_ns = session->epoch_ns = leat_clock_ns();
+    session->result->first_step = session->result->last_step = step;
+    if (session->saved_step >= 0 || session->measure == NULL) return LEAT_OK;
+    leat_train_step untrained = leat_task_step(session->task);
+    untrained.steps = session->steps;
+    for (int i = 0; i < LEAT_STEP_VALUES_MAX; i++) untrained.values[i] = NAN;
+    LEAT_TRY(measure(session, &untrained, err));
+    session->result->untrained = untrained.measured[0];
+    return tell(session, &untrained, err);
+}
+
+/* Reports after every step: a step takes long enough. */
+bool leat_session_goes_on(const leat_session *session) {
+    const leat_train_options *options = session->options;
+    const int64_t step = leat_trainer_state(session->trainer)->step;
+    const leat_progress progress = {"training", "steps", step, session->steps};
+    if (step >= session->steps) return false;
+    return options->progress == NULL || options->progress(options->user, &progress);
+}
+
+/* The checkpoint says what it knows, and the last line of metrics.jsonl the rest. */
+static void fill_measured(leat_session *session) {
+    const leat_measure_class *class = session->task->measure;
+    leat_train_result *result = session->result;
+    result->measures = session->task->measures;
+    memcpy(result->measured, session->metrics.measured, sizeof result->measured);
+    result->measured[0] = session->score;
+    for (int i = 1; i < leat_value_count(result->measures); i++)
+        if (strcmp(result->measures[i].name, "deviation") == 0)
+            result->measured[i] = session->deviation;
+    if (class == NULL) return;
+    result->reference.name = class->reference_name;
+    if (session->measure != NULL && class->reference_name != NULL)
+        result->reference.value = class->get_reference(session->measure);
+}
+
+static void note_worse(leat_session *session) {
+    const leat_train_result *result = session->result;
+    if (leat_value_count(result->measures) > 0 &&
+        leat_value_is_better(&result->measures[0], result->untrained, result->measured[0]))
+        leat_session_note(session,
+                          "the %s is worse than before the first step: training has diverged, or "
+                          "was too short",
+                          result->measures[0].name);
+}
+
+static void fill_result(leat_session *session) {
+    leat_train_result *result = session->result;
+    const leat_metrics *metrics = &session->metrics;
+    memcpy(result->run, session->identity.run, sizeof result->run);
+    leat_trainer_hash(session->trainer, result->state);
+    fill_measured(session);
+    memcpy(result->warnings, metrics->warning_state.warnings, sizeof result->warnings);
+    note_worse(session);
+    result->many = session->feed.class->many;
+    if (session->train_seconds > 0)
+        result->samples_per_second = (double)session->samples / session->train_seconds;
+    result->memory_peak_bytes = leat_rss_peak_bytes();
+    result->seconds = seconds_since(session->begin_ns);
+}
+
+leat_code leat_session_finish(leat_session *session, leat_error *err) {
+    const int64_t step = leat_trainer_state(session->trainer)->step;
+    /* a state that came from elsewhere, such as a database, is not saved yet */
+    if (session->saved_step != step) LEAT_TRY(save(session, err));
+    if (step == session->steps) { /* a late wish to stop changes nothing */
+        session->result->last_step = step;
+        fill_result(session);
+        return LEAT_OK;
+    }
+    return leat_fail(err, LEAT_ERR_CANCELLED,
+                     "cancelled after step %lld of %lld, which is saved; use --resume to continue",
+                     (long long)step, (long long)session->steps);
+}
+
+void leat_session_close(leat_session *session) {
+    if (session->measure != NULL) session->task->measure->destroy(session->measure);
+    leat_ticker_destroy(&session->ticker); /* the measure has it (task.h) */
+    leat_metrics_close(&session->metrics);
+    leat_run_folder_close(&session->folder);
+    leat_trainer_destroy(session->trainer);
+    leat_feed_close(&session->feed);
+}

@@ -1,0 +1,86 @@
+/*
+ * What `leat train MODEL` trains: a model, and the feed that its units are made of. The rows are
+ * one list, in tasks.c.
+ */
+#ifndef LEAT_TRAIN_RUN_TASK_H
+#define LEAT_TRAIN_RUN_TASK_H
+
+#include "base/ticker.h"
+#include "train/run/export.h"
+#include "train/run/folder.h"
+#include "train/run/warnings.h"
+#include "train/step/trainer.h"
+
+/* What measures the states of a run. */
+typedef struct leat_measuring {
+    const leat_run_folder *folder;
+    const leat_model *model;
+    const leat_feed *feed;
+    const leat_train_options *options;
+    leat_ticker *ticker;
+} leat_measuring;
+
+#define LEAT_MEASURE_NOTE_BYTES 200
+
+typedef struct leat_measure_class {
+    const char *kept; /* ending of the files that it keeps (leat_run_kept_path); NULL: none */
+    /* Bytes that it takes, and that an export takes. */
+    int64_t (*bytes)(const leat_train_options *options);
+    /* What `of` points to outlives it. `note`, at first "", is what the user should know. */
+    leat_code (*create)(void **self, const leat_measuring *of, char note[LEAT_MEASURE_NOTE_BYTES],
+                        leat_error *err);
+    void (*destroy)(void *self);
+    /* Of the state after step->step: fills step->measured, and writes what a run keeps of it. */
+    leat_code (*take)(void *self, const float *parameters, leat_train_step *step,
+                      char note[LEAT_MEASURE_NOTE_BYTES], leat_error *err);
+    /* What the data alone say, to compare the first measure with: its name, NULL: there is nothing
+     * of the kind; and what the run's folder has of it, NaN: it was not measured. `data`: their
+     * fingerprint. */
+    const char *reference_name;
+    leat_code (*reference)(const leat_run_folder *folder, const char *data, double *out,
+                           leat_error *err);
+    /* The same of one that was created. */
+    double (*get_reference)(const void *self);
+} leat_measure_class;
+
+/* A key of another program's settings file that is read in place of an option. */
+typedef struct leat_foreign_key {
+    const char *section, *key; /* NULL: after the last */
+    const char *option;        /* that it is here; NULL: none */
+    const char *note;          /* what becomes of it; NULL: nothing to say */
+    const char *only;          /* the value that it must have; NULL: any */
+} leat_foreign_key;
+
+struct leat_task {
+    const leat_model_class *model;
+    const leat_feed_class *feed; /* of the same kind of batches */
+    /* The checkpoint with the best of the first, by leat_value.better, is kept as well as the last
+     * ones: of equal ones the earliest; none if neither is better. It is also what a checkpoint's
+     * "score" is. NULL, as an empty list: nothing is measured. */
+    const leat_value *measures;
+    const leat_measure_class *measure;      /* NULL: nothing is measured */
+    const leat_warning_rule *warning_rules; /* NULL, as an empty list: nothing is warned of */
+    /* Names the parts of the model and counts their parameters; NULL: it has none. */
+    void (*parts)(const leat_model *model, leat_train_part parts[LEAT_PARTS_MAX]);
+    const leat_setting_table *(*settings)(void); /* of the model: no texts */
+    /* The first names, of either table, in a run's files and hash, up to NULL; what is not among
+     * them comes after: the model's settings, then the options of every run, each in the order of
+     * its table. NULL: none is named. */
+    const char *const *order;
+    const leat_foreign_key *foreign;  /* NULL: none is read */
+    const leat_export_class *exports; /* NULL: its runs are neither exported nor imported */
+};
+
+/* All of them; the last one is NULL. */
+extern const leat_task *const leat_tasks[];
+
+/* A step of a run of it, whose numbers have their names; NULL: a step without numbers. */
+leat_train_step leat_task_step(const leat_task *task);
+
+/* The ending of the files that it keeps of steps; NULL: none. */
+const char *leat_task_kept(const leat_task *task);
+
+/* The task of a model's name. LEAT_ERR_OPTION: there is none. */
+LEAT_MUST_CHECK leat_code leat_task_find(const char *name, const leat_task **out, leat_error *err);
+
+#endif
