@@ -88,5 +88,5 @@ int main(void) {
         cmocka_unit_test(test_paths_agree),
         cmocka_unit_test(test_any_cut),
     };
-    return cmocka_run_group_tests_name("hh64", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("highwayhash", tests, NULL, NULL);
 }

@@ -3,6 +3,7 @@ batches and doctor. Runs the command named by LEAT (default: build/leat)."""
 import json
 import os
 import re
+import shlex
 import shutil
 import tempfile
 import unittest
@@ -309,7 +310,7 @@ class Columns(Case):
                 file.write(f"{1000000 + 1000 * i},00000130,false,Rx,0,8,{hexes(i)},{i // 390}\n")
         done = leat("ingest", "can", self.path("logs"), "-o", self.path("x"))
         self.assertEqual(done.returncode, 1)
-        columns = re.search(r'read it with --column "([^"]*)"', done.stderr).group(1)
+        columns = shlex.split(re.search(r"read it with --column (.*)", done.stderr).group(1))[0]
         result = self.ingest("--column", columns, "--val-fraction", "0")
         self.assertEqual(result["splits"]["train"], {"graphs": 20, "attacks": 1, "unlabelled": 0})
         self.assertEqual(result["files_taken_as_benign"], 0)
