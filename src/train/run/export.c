@@ -435,6 +435,7 @@ static leat_code export_step(const leat_run *run, int64_t step, const char *dir,
 leat_code leat_run_export(const char *path, int64_t step, const char *dir, bool replace,
                           leat_error *err) {
     leat_run *run = NULL;
+    LEAT_TRY(leat_path_check_local(dir, err));
     LEAT_TRY(leat_run_open(&run, path, err));
     const leat_code code = export_step(run, step, dir, replace, err);
     leat_run_close(run);
