@@ -249,6 +249,21 @@ static int64_t enough_bytes(const leat_loader_plan *plan, int64_t need) {
     return need + (reading->cache_wanted < third ? reading->cache_wanted : third);
 }
 
+/* The same of all that is needed, `cache` included as it is now, and of the threads that decode: an
+ * eighth of the limit is for them, so that a higher one may mean more. */
+static int64_t enough_in_all(const leat_loader_plan *plan, int64_t need, int64_t cache) {
+    const int64_t threads = plan->blocks != NULL ? leat_readahead_thread_bytes(plan) : 0;
+    leat_loader_plan more = *plan;
+    for (int64_t all = need;;) {
+        const int64_t grown = enough_bytes(plan, all - cache);
+        more.options.memory_bytes = grown > all ? grown : all;
+        if (plan->blocks == NULL) return more.options.memory_bytes;
+        const int64_t next = need - threads + leat_readahead_thread_bytes(&more);
+        if (next <= all) return more.options.memory_bytes;
+        all = next;
+    }
+}
+
 leat_code leat_loader_plan_check_chunks(const leat_loader_plan *plan, leat_error *err) {
     const leat_reading *reading = &plan->dataset->reading;
     int64_t slot = 0, depth = 0, need = 0;
@@ -291,13 +306,12 @@ leat_code leat_loader_plan_budget(const leat_loader_plan *plan, int64_t *prefetc
                          (long long)plan->row_count, plan->sample.length);
     }
     if (need > options->memory_bytes) {
-        int64_t enough = enough_bytes(plan, need - cache);
         return leat_fail(
             err, LEAT_ERR_OPTION,
             "loader: memory_bytes is %lld, but %lld are required: %lld for %lld batches "
             "of %lld rows of %d tokens, %lld for tables, threads and cache%s; allow "
             "more memory, or lower batch, prefetch or threads%s",
-            (long long)options->memory_bytes, (long long)(enough > need ? enough : need),
+            (long long)options->memory_bytes, (long long)enough_in_all(plan, need, cache),
             (long long)(need - fixed), (long long)((need - fixed) / slot),
             (long long)plan->row_count, plan->sample.length, (long long)fixed,
             plan->blocks != NULL ? ", windows included" : "",

@@ -407,6 +407,26 @@ static void refused(void **state) {
     leat_dataset_close(dataset);
 }
 
+/* The memory that an error names is enough, though more of it means more threads that decode. */
+static void named(void **state) {
+    (void)state;
+    static const char *const folders[] = {packed, plain};
+    for (int c = 0; c < 8; c++) {
+        leat_dataset *dataset = loader_open(folders[c % 2]);
+        leat_loader_options options = windowed(12);
+        leat_loader *loader = NULL;
+        leat_error err = {0};
+        options.threads = 1 + 5 * (c / 2);
+        options.memory_bytes = 1;
+        assert_int_equal(leat_loader_create(&loader, dataset, &options, &err), LEAT_ERR_OPTION);
+        const char *but = strstr(err.message, ", but ");
+        assert_non_null(but);
+        options.memory_bytes = strtoll(but + 6, NULL, 10);
+        leat_loader_destroy(loader_create(dataset, &options));
+        leat_dataset_close(dataset);
+    }
+}
+
 /* A state belongs to its order; those of the global order are as they were. */
 static void states(void **state) {
     (void)state;
@@ -457,6 +477,7 @@ int main(void) {
         cmocka_unit_test(memory),
         cmocka_unit_test(small_data),
         cmocka_unit_test(mapped),
+        cmocka_unit_test(named),
         cmocka_unit_test(refused),
         cmocka_unit_test(states),
         cmocka_unit_test(others),
