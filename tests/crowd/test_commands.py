@@ -202,11 +202,11 @@ class Crowd(folder.Folder):
                 worker.kill()
             self.assertRegex(self.status().stdout,
                              r"(?m)^  .* units, .*; last seen [\d.]+ m?s ago$")
-            SERVER.sql("update leat.machine set seen_at = seen_at - interval '3 minutes'",
-                       database=self.database)
+            SERVER.sql("update leat.machine set seen_at = seen_at - interval '3 minutes', "
+                       "name = repeat('n', 20)", database=self.database)
             text = self.status().stdout
             self.assertRegex(text, r"(?m)^step .*; .* s a step; no machine works on it now$")
-            self.assertRegex(text, r"(?m); last seen 3 min [\d.]+ s ago$")
+            self.assertRegex(text, r"(?m)^  n{16} .{12} .{8} units, .*; last seen 3 min [\d.]+ s ago$")
             coordinator.end(1, signal.SIGTERM)
 
     def test_worker_stops(self):
