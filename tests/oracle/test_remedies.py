@@ -253,6 +253,15 @@ class Remedies(unittest.TestCase):
             found = [json.loads(row)["rtt"] for row in done.stdout.splitlines()]
             self.assertEqual(sorted(found), [-1, -1, -1, 5, 6, 7])
 
+    def test_lists_of_structs_in_parquet(self):
+        """Which have no line, whatever their fields are."""
+        kind = pyarrow.list_(pyarrow.struct([("rtt", pyarrow.float64()), ("n", pyarrow.int32())]))
+        pyarrow.parquet.write_table(pyarrow.table({
+            "event_time": [T0], "src_addr": ["192.0.2.1"], "dst_addr": ["198.51.100.1"],
+            "rtt": pyarrow.array([[{"rtt": 5, "n": 1}]], kind)}), self.at("list.parquet"))
+        self.assertRegex(self.ingest("list.parquet", status=1),
+                         r'column "rtt" is STRUCT\(.*, must be float or double$')
+
     def test_structs_of_rtts_in_parquet(self):
         number, text, avg = pyarrow.float64(), pyarrow.string(), {"avg": 5.5, "of": "x"}
         given = [

@@ -69,7 +69,7 @@ static bool is_integer(const char *type) {
 
 /* "DOUBLE[]": a list of numbers. */
 static bool is_list(const char *type) {
-    const char *bracket = strchr(type, '[');
+    const char *bracket = strpbrk(type, "[("); /* a struct may have a field that is an INTEGER */
     if (bracket == NULL || strcmp(bracket, "[]") != 0) return false;
     return strcmp(type, "DOUBLE[]") == 0 || strcmp(type, "FLOAT[]") == 0 ||
            (strstr(type, "INT") != NULL && strncmp(type, "INTERVAL", 8) != 0);
