@@ -127,7 +127,8 @@ static void bash_command(leat_cli *cli, const leat_cli_command *command) {
     leat_out(cli, "    esac ;;\n");
 }
 
-/* Splits of the data that other words name: files of a CAN cache, or folders of a data set. */
+/* Splits of the data that other words name: files of a CAN cache, or folders of a data set. Names
+ * are a stranger's: compgen -W would run what is in them, so they are only ever quoted. */
 static void write_bash_splits(leat_cli *cli) {
     leat_out(cli, "_leat_splits() {\n"
                   "  local data file\n"
@@ -147,7 +148,7 @@ static void write_bash(leat_cli *cli) {
     write_bash_splits(cli);
     leat_out(cli, "_leat() {\n"
                   "  local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]}\n"
-                  "  local options= values= equals= first=1\n"
+                  "  local options= values= equals= first=1 one\n"
                   "  COMPREPLY=()\n"
                   "  # \"=\" is a word of its own\n"
                   "  if [[ $before == '=' ]]; then\n"
@@ -182,7 +183,10 @@ static void write_bash(leat_cli *cli) {
                   "  number) compopt +o default ;;\n"
                   "  splits)\n"
                   "    compopt +o default\n"
-                  "    COMPREPLY=($(compgen -W \"$(_leat_splits)\" -- \"$word\")) ;;\n"
+                  "    while IFS= read -r one; do\n"
+                  "      printf -v one %%q \"$one\"\n"
+                  "      if [[ $one == \"$word\"* ]]; then COMPREPLY+=(\"$one\"); fi\n"
+                  "    done < <(_leat_splits) ;;\n"
                   "  file) ;;\n"
                   "  '') if [[ $word == -* ]]; then\n"
                   "    COMPREPLY=($(compgen -W \"$options\" -- \"$word\"))\n"

@@ -13,7 +13,7 @@ _leat_splits() {
 }
 _leat() {
   local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]}
-  local options= values= equals= first=1
+  local options= values= equals= first=1 one
   COMPREPLY=()
   # "=" is a word of its own
   if [[ $before == '=' ]]; then
@@ -343,7 +343,10 @@ _leat() {
   number) compopt +o default ;;
   splits)
     compopt +o default
-    COMPREPLY=($(compgen -W "$(_leat_splits)" -- "$word")) ;;
+    while IFS= read -r one; do
+      printf -v one %q "$one"
+      if [[ $one == "$word"* ]]; then COMPREPLY+=("$one"); fi
+    done < <(_leat_splits) ;;
   file) ;;
   '') if [[ $word == -* ]]; then
     COMPREPLY=($(compgen -W "$options" -- "$word"))

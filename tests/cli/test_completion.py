@@ -94,7 +94,8 @@ class Completion(unittest.TestCase):
         """Those of the data that the line names, wherever it does."""
         with tempfile.TemporaryDirectory() as top:
             for name in ("data/manifest.json", "my cache/vocab.json", "my cache/train.safetensors",
-                         "my cache/test_dos.safetensors", "images/images.safetensors"):
+                         "my cache/test_dos.safetensors", "images/images.safetensors",
+                         "hostile/vocab.json", "hostile/$(touch run).safetensors"):
                 os.makedirs(os.path.join(top, os.path.dirname(name)), exist_ok=True)
                 with open(os.path.join(top, name), "wb"):
                     pass
@@ -102,10 +103,12 @@ class Completion(unittest.TestCase):
                                    (["cat", "my cache", "--split", "t"], ["test_dos", "train"]),
                                    (["batches", "data", "--split", "=", "te"], ["test"]),
                                    (["batches", "images", "--split", ""], []),
+                                   (["cat", "hostile", "--split", "a"], ["all"]),
                                    (["batches", "none", "--split", ""], [])):
                 with self.subTest(shell=shell, words=words):
                     found = [word.split("\t")[0] for word in offer(words, top) if word]
                     self.assertEqual(sorted(found), offered)
+            self.assertFalse(os.path.exists(os.path.join(top, "run")), "a name was executed")
 
     @need("bash")
     def test_bash_offers_splits(self):
