@@ -154,7 +154,7 @@ class Pillow(Folder):
         for i in range(54):
             text, exif = forms[i // 9].format(i % 9), Image.Exif()
             if i % 5 == 0:
-                exif[0x0112 if i % 2 else 0x0131] = 3 if i % 2 else "leat"
+                exif[0x0112 if i % 2 else 0x0131] = (3, 0, 9)[i % 3] if i % 2 else "leat"
             options = {"exif": exif}
             name = os.path.join(self.images, f"{i:02}.")
             image.save(name + "webp", lossless=True, xmp=text.encode(), **options)

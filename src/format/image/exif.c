@@ -26,25 +26,26 @@ static uint32_t value_of(const uint8_t *entry, bool big_endian) {
     return type == TYPE_LONG ? number_at(entry + 8, 4, big_endian) : 0;
 }
 
-uint32_t leat_tiff_number(const uint8_t *tiff, int64_t size_bytes, int tag) {
-    if (size_bytes < 8) return 0;
+int64_t leat_tiff_number(const uint8_t *tiff, int64_t size_bytes, int tag) {
+    if (size_bytes < 8) return -1;
     bool big_endian = memcmp(tiff, "MM\0*", 4) == 0;
-    if (!big_endian && memcmp(tiff, "II*\0", 4) != 0) return 0;
+    if (!big_endian && memcmp(tiff, "II*\0", 4) != 0) return -1;
     int64_t at = number_at(tiff + 4, 4, big_endian);
-    if (at > size_bytes - 2) return 0;
+    if (at > size_bytes - 2) return -1;
     int64_t entries = number_at(tiff + at, 2, big_endian);
     at += 2;
     for (; entries > 0 && at <= size_bytes - ENTRY_BYTES; entries--, at += ENTRY_BYTES) {
         if (number_at(tiff + at, 2, big_endian) != (uint32_t)tag) continue;
         return value_of(tiff + at, big_endian);
     }
-    return 0;
+    return -1;
 }
 
 void leat_orientation_exif(leat_orientation *found, const uint8_t *tiff, int64_t size_bytes) {
     if (found->has_exif) return;
     found->has_exif = true;
-    found->exif = leat_tiff_number(tiff, size_bytes, TAG_ORIENTATION);
+    const int64_t value = leat_tiff_number(tiff, size_bytes, TAG_ORIENTATION);
+    if (value >= 0) found->exif = value >= 1 && value <= 8 ? (int)value : 1;
 }
 
 void leat_orientation_xmp(leat_orientation *found, const uint8_t *text, int64_t size_bytes) {
@@ -65,6 +66,6 @@ void leat_orientation_xmp(leat_orientation *found, const uint8_t *text, int64_t 
 }
 
 int leat_orientation_of(const leat_orientation *found) {
-    if (found->exif != 0) return found->exif <= 8 ? (int)found->exif : 1;
+    if (found->exif != 0) return found->exif;
     return found->xmp != 0 ? found->xmp : 1;
 }

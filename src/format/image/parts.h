@@ -31,12 +31,13 @@ int64_t leat_big_endian(const uint8_t *at, int count);
 /* What bytes that are not a picture seem to be, in words, and what to do. */
 const char *leat_image_kind(const uint8_t *bytes, int64_t size_bytes);
 
-/* The number of a tag in the first directory of a block of TIFF; 0: it has none, or is damaged. */
-uint32_t leat_tiff_number(const uint8_t *tiff, int64_t size_bytes, int tag);
+/* The number of a tag in the first directory of a block of TIFF; 0: it is not a single whole one;
+ * -1: there is none, or the block is damaged. */
+int64_t leat_tiff_number(const uint8_t *tiff, int64_t size_bytes, int tag);
 /* What a file says of its orientation; begins as {0}. */
 typedef struct leat_orientation {
     bool has_exif; /* later blocks do not count */
-    uint32_t exif; /* the number in it; 0: none, or it is damaged */
+    int exif;      /* 1..8, 1 also for a number that is none of these; 0: none */
     int xmp;       /* 1..8; 0: none */
 } leat_orientation;
 /* A block of TIFF, as an EXIF segment holds it after "Exif\0\0". */
