@@ -292,6 +292,8 @@ class Hints(Doubts):
              "dates are not read"),
             (lambda i, t, n, d, a: f"{t},{n},202 24 37 {i % 256},{a}",
              "use --column data=data_field:dec"),
+            (lambda i, t, n, d, a: f'{t},{n},"[202, 24, {i % 256}]",{a}',
+             "use --column data=data_field:dec"),
             (lambda i, t, n, d, a: f"{t},0x{n}h,{d},{a}",
              "identifiers have 0x before the digits or h after them, not both; remove one"),
             (lambda i, t, n, d, a: f'{t},{n},"bytearray([{i % 256}, 2])",{a}',

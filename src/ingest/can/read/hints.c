@@ -89,10 +89,14 @@ static void remedy_id(leat_text cell, const adviser *advice, char *remedy, size_
             advice->name, option_of(advice, "id", "dec").text);
 }
 
-/* "202 24 37", or 202 in a column of its own */
+/* "202 24 37", "[202, 24, 37]", or 202 in a column of its own */
 static bool has_decimal_bytes(leat_text cell) {
-    const char *at = cell.data, *end = at + cell.size_bytes;
+    char plain[512];
+    const char *at = plain, *end = at + cell.size_bytes;
     int words = 0, value = 0;
+    if (cell.size_bytes > (int)sizeof plain) return false;
+    for (int i = 0; i < cell.size_bytes; i++)
+        plain[i] = memchr("[],", cell.data[i], 3) != NULL ? ' ' : cell.data[i];
     for (leat_text word; (word = next_word(&at, end)).size_bytes > 0; words++) {
         if (word.size_bytes > 3 || !read_count(word, 255, &value)) return false;
     }
