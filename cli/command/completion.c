@@ -128,19 +128,23 @@ static void bash_command(leat_cli *cli, const leat_cli_command *command) {
 }
 
 /* Splits of the data that other words name: files of a CAN cache, or folders of a data set. Names
- * are a stranger's: compgen -W would run what is in them, so they are only ever quoted. */
+ * are a stranger's: compgen -W would run what is in them, so they are only ever quoted. leat cat
+ * takes one split of a cache, and none of a data set. */
 static void write_bash_splits(leat_cli *cli) {
     leat_out(cli, "_leat_splits() {\n"
-                  "  local data file\n"
+                  "  local data file all=1\n"
+                  "  if [[ ${COMP_WORDS[1]} == cat ]]; then all=; fi\n"
                   "  for data in \"${COMP_WORDS[@]:1}\"; do\n"
                   "    [[ -d $data ]] || continue\n"
-                  "    if [[ -f $data/manifest.json ]]; then printf '%%s\\n' train test all; fi\n"
+                  "    if [[ -n $all && -f $data/manifest.json ]]; then\n"
+                  "      printf '%%s\\n' train test all\n"
+                  "    fi\n"
                   "    [[ -f $data/vocab.json ]] || continue\n"
                   "    for file in \"$data\"/*.safetensors; do\n"
                   "      file=${file##*/}\n"
                   "      printf '%%s\\n' \"${file%%.safetensors}\"\n"
                   "    done\n"
-                  "    printf 'all\\n'\n"
+                  "    if [[ -n $all ]]; then printf 'all\\n'; fi\n"
                   "  done\n}\n");
 }
 
@@ -237,16 +241,18 @@ static void zsh_command(leat_cli *cli, const leat_cli_command *command) {
 
 /* As for bash. */
 static void write_zsh_splits(leat_cli *cli) {
-    leat_out(cli, "_leat_splits() {\n"
-                  "  local data\n"
-                  "  local -a splits\n"
-                  "  for data in ${(Q)words[2,-1]}; do\n"
-                  "    [[ -d $data ]] || continue\n"
-                  "    if [[ -f $data/manifest.json ]]; then splits+=(train test all); fi\n"
-                  "    [[ -f $data/vocab.json ]] || continue\n"
-                  "    splits+=($data/*.safetensors(N:t:r) all)\n"
-                  "  done\n"
-                  "  compadd -- $splits\n}\n");
+    leat_out(cli,
+             "_leat_splits() {\n"
+             "  local data all=all\n"
+             "  local -a splits\n"
+             "  if [[ $words[1] == cat ]]; then all=; fi\n"
+             "  for data in ${(Q)words[2,-1]}; do\n"
+             "    [[ -d $data ]] || continue\n"
+             "    if [[ -n $all && -f $data/manifest.json ]]; then splits+=(train test all); fi\n"
+             "    [[ -f $data/vocab.json ]] || continue\n"
+             "    splits+=($data/*.safetensors(N:t:r) $all)\n"
+             "  done\n"
+             "  compadd -- $splits\n}\n");
 }
 
 static void write_zsh(leat_cli *cli) {
@@ -322,14 +328,18 @@ static void fish_words(leat_cli *cli, int index) {
 static void write_fish_splits(leat_cli *cli) {
     leat_out(cli,
              "function __leat_splits --description 'splits of the data that these words name'\n"
-             "    for data in (commandline -opc)[2..-1]\n"
+             "    set -l words (commandline -opc)\n"
+             "    set -l all all\n"
+             "    test \"$words[2]\" = cat; and set -e all[1]\n"
+             "    for data in $words[2..-1]\n"
              "        test -d \"$data\"; or continue\n"
-             "        test -f \"$data/manifest.json\"; and printf '%%s\\n' train test all\n"
+             "        set -q all[1]; and test -f \"$data/manifest.json\"; and printf '%%s\\n' "
+             "train test all\n"
              "        test -f \"$data/vocab.json\"; or continue\n"
              "        for file in $data/*.safetensors\n"
              "            string replace -r '.*/(.*)\\.safetensors$' '$1' -- $file\n"
              "        end\n"
-             "        echo all\n"
+             "        set -q all[1]; and echo all\n"
              "    end\n"
              "end\n");
 }

@@ -1,14 +1,17 @@
 _leat_splits() {
-  local data file
+  local data file all=1
+  if [[ ${COMP_WORDS[1]} == cat ]]; then all=; fi
   for data in "${COMP_WORDS[@]:1}"; do
     [[ -d $data ]] || continue
-    if [[ -f $data/manifest.json ]]; then printf '%s\n' train test all; fi
+    if [[ -n $all && -f $data/manifest.json ]]; then
+      printf '%s\n' train test all
+    fi
     [[ -f $data/vocab.json ]] || continue
     for file in "$data"/*.safetensors; do
       file=${file##*/}
       printf '%s\n' "${file%.safetensors}"
     done
-    printf 'all\n'
+    if [[ -n $all ]]; then printf 'all\n'; fi
   done
 }
 _leat() {

@@ -1,12 +1,15 @@
 function __leat_splits --description 'splits of the data that these words name'
-    for data in (commandline -opc)[2..-1]
+    set -l words (commandline -opc)
+    set -l all all
+    test "$words[2]" = cat; and set -e all[1]
+    for data in $words[2..-1]
         test -d "$data"; or continue
-        test -f "$data/manifest.json"; and printf '%s\n' train test all
+        set -q all[1]; and test -f "$data/manifest.json"; and printf '%s\n' train test all
         test -f "$data/vocab.json"; or continue
         for file in $data/*.safetensors
             string replace -r '.*/(.*)\.safetensors$' '$1' -- $file
         end
-        echo all
+        set -q all[1]; and echo all
     end
 end
 function __leat_is --description 'whether these words follow leat'

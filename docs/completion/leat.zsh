@@ -1,12 +1,13 @@
 #compdef leat
 _leat_splits() {
-  local data
+  local data all=all
   local -a splits
+  if [[ $words[1] == cat ]]; then all=; fi
   for data in ${(Q)words[2,-1]}; do
     [[ -d $data ]] || continue
-    if [[ -f $data/manifest.json ]]; then splits+=(train test all); fi
+    if [[ -n $all && -f $data/manifest.json ]]; then splits+=(train test all); fi
     [[ -f $data/vocab.json ]] || continue
-    splits+=($data/*.safetensors(N:t:r) all)
+    splits+=($data/*.safetensors(N:t:r) $all)
   done
   compadd -- $splits
 }

@@ -103,7 +103,11 @@ class Completion(unittest.TestCase):
                                    (["cat", "my cache", "--split", "t"], ["test_dos", "train"]),
                                    (["batches", "data", "--split", "=", "te"], ["test"]),
                                    (["batches", "images", "--split", ""], []),
-                                   (["cat", "hostile", "--split", "a"], ["all"]),
+                                   (["batches", "hostile", "--split", "a"], ["all"]),
+                                   (["batches", "my cache", "--split", ""],
+                                    ["all", "test_dos", "train"]),
+                                   (["cat", "my cache", "--split", ""], ["test_dos", "train"]),
+                                   (["cat", "data", "--split", ""], []),
                                    (["batches", "none", "--split", ""], [])):
                 with self.subTest(shell=shell, words=words):
                     found = [word.split("\t")[0] for word in offer(words, top) if word]

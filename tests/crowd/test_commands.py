@@ -206,7 +206,8 @@ class Crowd(folder.Folder):
                        "name = repeat('n', 20)", database=self.database)
             text = self.status().stdout
             self.assertRegex(text, r"(?m)^step .*; .* s a step; no machine works on it now$")
-            self.assertRegex(text, r"(?m)^  n{16} .{12} .{8} units, .*; last seen 3 min [\d.]+ s ago$")
+            self.assertRegex(text, r"(?m)^  n{16} .{12} .{8} units, .*; last seen 3 min "
+                                   r"[\d.]+ s ago$")
             coordinator.end(1, signal.SIGTERM)
 
     def test_worker_stops(self):
