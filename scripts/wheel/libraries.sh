@@ -10,9 +10,10 @@
 # CACHE/x86_64         include/, lib/, licences/; lib/pkgconfig for CMake
 # CACHE/logs           what the builds printed
 #
-# What is there is not fetched or built again; a library is built again if its line in sources.txt or
-# its function here changed; all of them take half an hour on two busy cores. Requires apt-get, dpkg-source, cmake, ninja,
-# nasm, perl, make, python3 with venv, and Debian's and PyPI's archives.
+# What is there is not fetched or built again; a library is built again if its line in sources.txt,
+# its function here, or what all share (tools, flags) changed; all of them take half an hour on two busy
+# cores. An interrupted build continues with the library that it was at. Requires apt-get, dpkg-source,
+# cmake, ninja, nasm, perl, make, flock, python3 with venv, and Debian's and PyPI's archives.
 set -eu
 [ $# = 1 ] || { sed -n '2,/^[^#]/s/^# \{0,1\}//p' "$0" >&2; exit 2; }
 here=$(cd "$(dirname "$0")" && pwd)
@@ -26,10 +27,18 @@ fail() {
   echo "wheel: $*" >&2
   exit 1
 }
-for tool in apt-get dpkg-source cmake ninja nasm perl make python3; do
+case $cache in *[!A-Za-z0-9/._+~-]*)
+  fail "$cache: the libraries cannot be built in a path with blanks or other such signs; name another \
+folder, as in: make wheel WHEEL_CACHE=/var/tmp/leat-wheel" ;;
+esac
+for tool in apt-get dpkg-source cmake ninja nasm perl make flock python3; do
   command -v $tool >/dev/null ||
-    fail "$tool is missing; as root: apt-get install dpkg-dev cmake ninja-build nasm perl make python3-venv"
+    fail "$tool is missing; as root: apt-get install dpkg-dev cmake ninja-build nasm perl make \
+util-linux python3-venv"
 done
+keyring=/usr/share/keyrings/debian-archive-keyring.gpg
+exec 9>"$cache/lock"
+flock -n 9 || fail "$cache: another build uses it; wait for its end, or name another folder"
 mkdir -p "$cache/sources" "$cache/build" "$cache/bin" "$cache/logs" "$prefix/include" \
   "$prefix/lib/pkgconfig" "$prefix/licences" "$prefix/done"
 
@@ -41,7 +50,8 @@ if ! cmp -s "$pins" "$cache/tools/pins.txt"; then
   rm -rf "$cache/tools"
   python3 -m venv "$cache/tools"
   "$cache/tools/bin/pip" --disable-pip-version-check install -q --no-deps --require-hashes \
-    --only-binary=:all: -r "$pins"
+    --only-binary=:all: -r "$pins" ||
+    fail "the tools of $pins could not be installed from PyPI"
   cp "$pins" "$cache/tools/pins.txt"
 fi
 zig=$("$cache/tools/bin/python3" -c 'import os, ziglang; print(os.path.dirname(ziglang.__file__))')
@@ -66,7 +76,7 @@ flags="-O2 -g0 -fPIC -UNDEBUG"
 
 mkdir -p "$cache/apt/lists/partial" "$cache/apt/cache/archives/partial"
 cat >"$cache/apt/sources.list" <<END
-deb-src [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] http://deb.debian.org/debian bookworm main
+deb-src [signed-by=$keyring] http://deb.debian.org/debian bookworm main
 END
 cat >"$cache/apt/apt.conf" <<END
 Dir::Etc::sourcelist "$cache/apt/sources.list";
@@ -81,10 +91,18 @@ apt() { APT_CONFIG="$cache/apt/apt.conf" apt-get -qq "$@"; }
 fetch() {
   dsc=$cache/sources/${1%%=*}_$(echo "${1#*=}" | sed 's/^[0-9]*://').dsc
   if [ ! -f "$dsc" ]; then
+    [ -f $keyring ] || fail "$keyring is missing; as root: apt-get install debian-archive-keyring"
     [ -n "$fresh" ] || apt update
     fresh=1
-    (cd "$cache/sources" && apt source --download-only --only-source "$1" >&2) ||
-      fail "$1: the source could not be fetched with apt-get"
+    rm -rf "$cache/sources/new"
+    mkdir "$cache/sources/new"
+    (cd "$cache/sources/new" && apt source --download-only --only-source "$1" >&2) ||
+      fail "$1: the source could not be fetched with apt-get: there is no connection, or Debian has \
+replaced this version (scripts/wheel/sources.txt)"
+    for file in "$cache/sources/new"/*; do # the .dsc last: then all that it names is there
+      [ "${file##*.}" = dsc ] || mv "$file" "$cache/sources/"
+    done
+    mv "$cache/sources/new"/*.dsc "$cache/sources/"
   fi
   echo "$2  $dsc" | sha256sum --check --status || fail "$dsc: not the SHA-256 of sources.txt"
 }
@@ -101,29 +119,39 @@ cmake_in() { # SOURCE-OPTIONS...
 }
 build() { cmake --build out -j "$jobs" "$@"; }
 pc() { # NAME VERSION LIBRARIES
-  printf 'Name: %s\nDescription: %s\nVersion: %s\nLibs: -L%s/lib %s\nCflags: -I%s/include\n' \
-    "$1" "$1" "$2" "$prefix" "$3" "$prefix" >"$prefix/lib/pkgconfig/$1.pc"
+  cat >"$prefix/lib/pkgconfig/$1.pc" <<END
+prefix=\${pcfiledir}/../..
+Name: $1
+Description: $1
+Version: $2
+Libs: -L\${prefix}/lib $3
+Cflags: -I\${prefix}/include
+END
 }
 
 lib_zlib() {
   CC=zcc AR=zar RANLIB=zranlib CFLAGS="$flags" ./configure --static
   make -j "$jobs" libz.a
-  cp libz.a "$prefix/lib" && cp zlib.h zconf.h "$prefix/include"
+  cp libz.a "$prefix/lib"
+  cp zlib.h zconf.h "$prefix/include"
   pc zlib 1.2.13 -lz
 }
 lib_zstd() { # -O3 is its own default
   make -j "$jobs" -C lib CC=zcc AR=zar CFLAGS="-O3 -fomit-frame-pointer -g0 -fPIC -UNDEBUG $maps" libzstd.a
-  cp lib/libzstd.a "$prefix/lib" && cp lib/*.h "$prefix/include"
+  cp lib/libzstd.a "$prefix/lib"
+  cp lib/*.h "$prefix/include"
   pc libzstd 1.5.4 -lzstd
 }
 lib_lz4() {
   make -j "$jobs" -C lib CC=zcc AR=zar CFLAGS="$flags" liblz4.a
-  cp lib/liblz4.a "$prefix/lib" && cp lib/lz4.h lib/lz4hc.h lib/lz4frame.h "$prefix/include"
+  cp lib/liblz4.a "$prefix/lib"
+  cp lib/lz4.h lib/lz4hc.h lib/lz4frame.h "$prefix/include"
   pc liblz4 1.9.4 -llz4
 }
 lib_bzip2() {
   make -j "$jobs" CC=zcc AR=zar RANLIB=zranlib CFLAGS="$flags -D_FILE_OFFSET_BITS=64" libbz2.a
-  cp libbz2.a "$prefix/lib" && cp bzlib.h "$prefix/include"
+  cp libbz2.a "$prefix/lib"
+  cp bzlib.h "$prefix/include"
 }
 lib_brotli() {
   cmake_in -D BUILD_SHARED_LIBS=OFF
@@ -137,13 +165,15 @@ lib_brotli() {
 lib_jansson() {
   cmake_in -D JANSSON_BUILD_DOCS=OFF -D JANSSON_WITHOUT_TESTS=ON -D JANSSON_EXAMPLES=OFF
   build
-  cp out/lib/libjansson.a "$prefix/lib" && cp out/include/*.h "$prefix/include"
+  cp out/lib/libjansson.a "$prefix/lib"
+  cp out/include/*.h "$prefix/include"
   pc jansson 2.14 -ljansson
 }
 lib_yaml() {
   cmake_in -D BUILD_TESTING=OFF -D BUILD_SHARED_LIBS=OFF
   build
-  cp out/libyaml.a "$prefix/lib" && cp include/yaml.h "$prefix/include"
+  cp out/libyaml.a "$prefix/lib"
+  cp include/yaml.h "$prefix/include"
   pc yaml-0.1 0.2.5 -lyaml
 }
 lib_snappy() { # with BUILD_SHARED_LIBS=OFF Debian's patch makes two rules for one file
@@ -153,7 +183,8 @@ lib_snappy() { # with BUILD_SHARED_LIBS=OFF Debian's patch makes two rules for o
   done
   rm -f libsnappy.a
   zar rcs libsnappy.a snappy.o snappy-c.o snappy-sinksource.o snappy-stubs-internal.o
-  cp libsnappy.a "$prefix/lib" && cp snappy-c.h "$prefix/include"
+  cp libsnappy.a "$prefix/lib"
+  cp snappy-c.h "$prefix/include"
   pc snappy 1.1.9 "-lsnappy -lc++"
 }
 lib_xxhash() { # Debian's archive has no dispatch
@@ -162,7 +193,8 @@ lib_xxhash() { # Debian's archive has no dispatch
   done
   rm -f libxxhash.a
   zar rcs libxxhash.a xxhash.o xxh_x86dispatch.o
-  cp libxxhash.a "$prefix/lib" && cp xxhash.h xxh3.h xxh_x86dispatch.h "$prefix/include"
+  cp libxxhash.a "$prefix/lib"
+  cp xxhash.h xxh3.h xxh_x86dispatch.h "$prefix/include"
   pc libxxhash 0.8.1 -lxxhash
 }
 lib_jpeg() { # without nasm it builds without SIMD, and says nothing
@@ -177,7 +209,8 @@ lib_png() {
   CC=zcc AR=zar RANLIB=zranlib CFLAGS="$flags" CPPFLAGS="-I$prefix/include" LDFLAGS="-L$prefix/lib" \
     ./configure --host=x86_64-linux-gnu --disable-shared --disable-dependency-tracking
   make -j "$jobs" libpng16.la
-  cp .libs/libpng16.a "$prefix/lib" && cp png.h pngconf.h pnglibconf.h "$prefix/include"
+  cp .libs/libpng16.a "$prefix/lib"
+  cp png.h pngconf.h pnglibconf.h "$prefix/include"
   pc libpng 1.6.39 "-lpng16 -lz -lm"
 }
 lib_webp() {
@@ -185,9 +218,11 @@ lib_webp() {
     --disable-shared --disable-libwebpmux --disable-libwebpdemux --enable-libwebpdecoder \
     --disable-gif --disable-tiff --disable-png --disable-jpeg --disable-gl \
     --disable-dependency-tracking
-  make -j "$jobs" -C sharpyuv && make -j "$jobs" -C src
+  make -j "$jobs" -C sharpyuv
+  make -j "$jobs" -C src
   cp src/.libs/libwebpdecoder.a "$prefix/lib"
-  mkdir -p "$prefix/include/webp" && cp src/webp/decode.h src/webp/types.h "$prefix/include/webp"
+  mkdir -p "$prefix/include/webp"
+  cp src/webp/decode.h src/webp/types.h "$prefix/include/webp"
 }
 lib_xz() {
   CC=zcc AR=zar RANLIB=zranlib CFLAGS="$flags" ./configure --host=x86_64-linux-gnu \
@@ -195,14 +230,16 @@ lib_xz() {
     --disable-lzma-links --disable-scripts --disable-doc --disable-nls --disable-encoders \
     --disable-dependency-tracking
   make -j "$jobs" -C src/liblzma
-  cp src/liblzma/.libs/liblzma.a "$prefix/lib" && cp -r src/liblzma/api/lzma* "$prefix/include"
+  cp src/liblzma/.libs/liblzma.a "$prefix/lib"
+  cp -r src/liblzma/api/lzma* "$prefix/include"
 }
 lib_zip() {
   cmake_in -D BUILD_SHARED_LIBS=OFF -D ENABLE_COMMONCRYPTO=OFF -D ENABLE_GNUTLS=OFF \
     -D ENABLE_MBEDTLS=OFF -D ENABLE_OPENSSL=OFF -D ENABLE_WINDOWS_CRYPTO=OFF -D ENABLE_LZMA=OFF \
     -D ENABLE_BZIP2=ON -D BUILD_TOOLS=OFF -D BUILD_REGRESS=OFF -D BUILD_EXAMPLES=OFF -D BUILD_DOC=OFF
   build
-  cp out/lib/libzip.a "$prefix/lib" && cp lib/zip.h out/zipconf.h "$prefix/include"
+  cp out/lib/libzip.a "$prefix/lib"
+  cp lib/zip.h out/zipconf.h "$prefix/include"
 }
 lib_crypto() { # what hashes need, and no libssl. Its compiler line is in it, so no paths there
   CC=zcc AR=zar RANLIB=zranlib CFLAGS="$flags" perl ./Configure linux-x86_64 no-shared no-module \
@@ -211,7 +248,8 @@ lib_crypto() { # what hashes need, and no libssl. Its compiler line is in it, so
     no-gost no-ocsp no-rc2 no-rc4 no-scrypt no-seed no-sm2 no-srp no-ts no-whirlpool --openssldir=/etc/ssl --libdir=lib
   make -j "$jobs" build_generated
   make -j "$jobs" libcrypto.a
-  cp libcrypto.a "$prefix/lib" && cp -r include/openssl "$prefix/include"
+  cp libcrypto.a "$prefix/lib"
+  cp -r include/openssl "$prefix/include"
   pc libcrypto 3.0.20 "-lcrypto -ldl -lpthread"
 }
 
@@ -219,24 +257,41 @@ lib_crypto() { # what hashes need, and no libssl. Its compiler line is in it, so
 
 SOURCE_DATE_EPOCH=1 # of the libraries, whose versions are in sources.txt
 export SOURCE_DATE_EPOCH
+# text_of FUNCTION: its lines in this file
+text_of() { sed -n "/^$1() {/,/^}/p" "$here/libraries.sh"; }
+shared=$(
+  echo "$target $flags"
+  cat "$pins"
+  text_of cmake_in
+  text_of pc
+)
 # make_library NAME PACKAGE SHA256 LICENCES
 make_library() {
-  mark=$( (echo "$2 $3 $flags"; sed -n "/^lib_$1() {/,/^}/p" "$here/libraries.sh") | sha256sum | cut -d' ' -f1)
+  mark=$( (echo "$2 $3 $4 $shared"; text_of "lib_$1") | sha256sum | cut -d' ' -f1)
   [ "$(cat "$prefix/done/$1" 2>/dev/null)" != "$mark" ] || return 0
   fetch "$2" "$3"
   say "$2"
   rm -rf "$cache/build/$1"
-  dpkg-source --no-check -x "$dsc" "$cache/build/$1" >"$cache/logs/$1.log" 2>&1 ||
-    fail "$1: cannot be unpacked; see $cache/logs/$1.log"
+  # it compares the archives with the hashes of the .dsc, and warns that it cannot check the signature
+  dpkg-source --no-copy -x "$dsc" "$cache/build/$1" >"$cache/logs/$1.log" 2>&1 ||
+    fail "$1: cannot be unpacked; the end of $cache/logs/$1.log:
+$(tail -n 15 "$cache/logs/$1.log")
+To fetch it again, remove $dsc"
+  # not "( ) || fail": there, the shell goes on after a command that failed
+  set +e
   (
+    set -e
     cd "$cache/build/$1"
     maps="-ffile-prefix-map=$cache/build/$1=."
     [ "$1" = crypto ] || flags="$flags $maps"
-    set -e
     "lib_$1"
-  ) >>"$cache/logs/$1.log" 2>&1 </dev/null || fail "$1: the build failed; the end of $cache/logs/$1.log:
+  ) >>"$cache/logs/$1.log" 2>&1 </dev/null
+  status=$?
+  set -e
+  [ $status = 0 ] || fail "$1: the build failed; the end of $cache/logs/$1.log:
 $(tail -n 15 "$cache/logs/$1.log")"
-  mkdir -p "$prefix/licences/$1"
+  rm -rf "$prefix/licences/$1"
+  mkdir "$prefix/licences/$1"
   for file in $(echo "$4" | tr , ' '); do cp "$cache/build/$1/$file" "$prefix/licences/$1/"; done
   echo "$mark" >"$prefix/done/$1"
   rm -rf "$cache/build/$1"
@@ -245,5 +300,6 @@ while read -r name package sha spdx licences; do
   case $name in '' | '#'*) continue ;; esac
   make_library "$name" "$package" "$sha" "$licences"
 done <"$here/sources.txt"
-mkdir -p "$prefix/licences/llvm"
-cp "$zig/lib/libcxx/LICENSE.TXT" "$prefix/licences/llvm/" # libc++, libc++abi, compiler-rt
+mkdir -p "$prefix/licences/llvm" "$prefix/licences/zig"
+cp "$zig/lib/libcxx/LICENSE.TXT" "$prefix/licences/llvm/" # libc++, libc++abi
+cp "$zig/LICENSE" "$prefix/licences/zig/"                 # its compiler-rt

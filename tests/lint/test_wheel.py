@@ -2,6 +2,8 @@
 finds what is wrong with a wheel. The files are texts here; make wheel builds and checks real ones.
 """
 import csv
+import fcntl
+import hashlib
 import os
 import shutil
 import subprocess
@@ -40,6 +42,7 @@ class Wheel(unittest.TestCase):
         for name, *_ in assemble.components():
             self.write("prefix", "licences", name, "LICENSE")
         self.write("prefix", "licences", "llvm", "LICENSE.TXT")
+        self.write("prefix", "licences", "zig", "LICENSE")
         for name in ("build/leat", "build/libleat.so", "duckdb/libduckdb.so", "duckdb/LICENSE"):
             self.write(*name.split("/"))
 
@@ -134,6 +137,60 @@ class Wheel(unittest.TestCase):
                 self.assertEqual(len(found), len(words), found)
                 for problem, word in zip(found, words):
                     self.assertIn(word, problem)
+
+    def libraries(self, make, unpack=":", cache="cache"):
+        """(status, messages) of libraries.sh with one library and tools that do nothing: `make`
+        and `unpack` are what make and dpkg-source do."""
+        pins = self.write("scripts", "requirements", "wheel.txt")
+        self.write("scripts", "wheel", "sources.txt",
+                   text=f"zlib zlib=1:1.0-1 {hashlib.sha256(b'text').hexdigest()} Zlib README\n")
+        shutil.copy(os.path.join(FOLDER, "libraries.sh"), os.path.join(self.top, "scripts/wheel"))
+        shutil.copy(pins, self.write(cache, "tools", "pins.txt"))
+        self.write(cache, "sources", "zlib_1.0-1.dsc")
+        self.write("zig", "LICENSE")
+        self.write("zig", "lib", "libcxx", "LICENSE.TXT")
+        stubs = {name: "exit 0" for name in ("apt-get", "cmake", "ninja", "nasm", "perl")}
+        stubs |= {"make": make, "dpkg-source":
+                  f'{unpack}\nfor out; do :; done; mkdir "$out" && cd "$out" && touch README zlib.h '
+                  "zconf.h && printf '#!/bin/sh\\n' >configure && chmod +x configure"}
+        for path, text in [(f"{cache}/tools/bin/python3", f"echo '{self.top}/zig'"),
+                           *((f"stubs/{name}", text) for name, text in stubs.items())]:
+            os.chmod(self.write(*path.split("/"), text=f"#!/bin/sh\n{text}\n"), 0o755)
+        done = subprocess.run(
+            ["sh", os.path.join(self.top, "scripts/wheel/libraries.sh"),
+             os.path.join(self.top, cache)],
+            env=os.environ | {"PATH": f"{self.top}/stubs:{os.environ['PATH']}"},
+            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        return done.returncode, done.stdout
+
+    def test_libraries(self):
+        """A library whose build fails is not taken as built, even where an old one is there, and the
+        next call builds it."""
+        done = os.path.join(self.top, "cache/x86_64/done/zlib")
+        self.write("cache", "x86_64", "lib", "libz.a", text="old")
+        for make, unpack, words in (
+                ("echo no compiler; exit 2", ":", r"zlib: the build failed[^$]*\nno compiler"),
+                ("exit 0", ":", r"zlib: the build failed[^$]*libz\.a"),
+                ("exit 0", "exit 1", "zlib: cannot be unpacked")):
+            with self.subTest(words):
+                status, messages = self.libraries(make, unpack)
+                self.assertEqual(status, 1, messages)
+                self.assertRegex(messages, words)
+                self.assertFalse(os.path.exists(done))
+        self.assertEqual(self.libraries("echo new >libz.a")[0], 0)
+        self.assertTrue(os.path.exists(done))
+        self.assertEqual(assemble.read(self.top, "cache/x86_64/lib/libz.a"), b"new\n")
+        self.assertEqual(self.libraries("exit 1")[0], 0)  # not built again
+
+    def test_libraries_refuse(self):
+        status, messages = self.libraries("exit 1", cache="a b")
+        self.assertEqual(status, 1)
+        self.assertRegex(messages, "a b: the libraries cannot be built .*WHEEL_CACHE=")
+        with open(self.write("cache", "lock"), "w", encoding="utf-8") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            status, messages = self.libraries("exit 1")
+        self.assertEqual(status, 1)
+        self.assertIn("another build uses it", messages)
 
     def test_names(self):
         for name in ("leat-0.1.0-py3-none-linux_x86_64.whl", "leat.zip"):
