@@ -20,6 +20,8 @@ _HOME = os.path.dirname(os.path.abspath(__file__))
 OTHER = os.environ.get("LEAT_LIBRARY", "")  # empty: none
 PATH = os.path.abspath(OTHER) if OTHER else os.path.join(_HOME, "libleat.so")
 COMMAND = os.path.join(_HOME, "leat")  # the command, which does not use libleat.so
+_REMEDY = ("unset LEAT_LIBRARY to use the one that is installed" if OTHER else
+           "install the package again")
 
 
 def _open(loader: Any) -> Any:
@@ -29,7 +31,7 @@ def _open(loader: Any) -> Any:
         if OTHER:
             raise ImportError(
                 f"libleat cannot be loaded from LEAT_LIBRARY={OTHER}: {problem}; name the file "
-                "libleat.so, or unset LEAT_LIBRARY to use the one that is installed") from problem
+                f"libleat.so, or {_REMEDY}") from problem
         raise ImportError(
             f"libleat cannot be loaded from this installation: {problem}; install the package "
             "again (pip install ./python), with the system libraries that it was built with"
@@ -39,7 +41,8 @@ def _open(loader: Any) -> Any:
         function = getattr(library, name, None)
         if function is None:
             raise ImportError(f"{PATH} does not have the function {name}, which this package "
-                              "calls: it is another version of libleat, or another library")
+                              "calls: it is another version of libleat, or another library; "
+                              + _REMEDY)
         function.restype, function.argtypes = result, arguments
         setattr(functions, name, function)
     return functions
@@ -51,7 +54,7 @@ def _same_version(library: Any) -> None:
     wanted = f"{number // 10000}.{number // 100 % 100}.{number % 100}"
     found = library.leat_version().decode("ascii", "replace")
     if found != wanted:
-        raise ImportError(f"{PATH} is libleat {found}, but this package needs {wanted}")
+        raise ImportError(f"{PATH} is libleat {found}, but this package needs {wanted}; {_REMEDY}")
 
 
 lib = _open(c.CDLL)
