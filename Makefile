@@ -138,7 +138,7 @@ wheel:
 	@echo "== install missing packages"
 	@scripts/install.sh
 	@echo "== build the wheel"
-	@JOBS=$(JOBS) scripts/wheel/build.sh $(WHEEL_CACHE)
+	@JOBS=$(JOBS) scripts/wheel/build.sh "$(WHEEL_CACHE)"
 
 install: build
 	@cmake --install build --prefix "$(abspath $(prefix))"

@@ -56,7 +56,7 @@ def licences(prefix: str, duckdb: str) -> dict[str, bytes]:
     """Texts of the licences, by their names below licenses/."""
     found = {"LICENSE": read(TOP, "LICENSE"),
              "duckdb/LICENSE": read(duckdb, "LICENSE")}
-    for name in [name for name, *_ in components()] + ["llvm"]:
+    for name in [name for name, *_ in components()] + ["llvm", "zig"]:
         folder = os.path.join(prefix, "licences", name)
         files = sorted(os.listdir(folder)) if os.path.isdir(folder) else []
         if not files:
@@ -65,11 +65,18 @@ def licences(prefix: str, duckdb: str) -> dict[str, bytes]:
     return found
 
 
+def expression(own: str) -> str:
+    """The licences of all that is inside, as an SPDX expression."""
+    others = {name for _, _, _, names, _ in components() for name in names.split(",")}
+    # LLVM's libc++; zig and DuckDB
+    return " AND ".join([own, *sorted((others | {"Apache-2.0 WITH LLVM-exception", "MIT"}) - {own})])
+
+
 def metadata(texts: dict[str, bytes]) -> bytes:
     with open(os.path.join(TOP, "python", "pyproject.toml"), "rb") as file:
         project = tomllib.load(file)["project"]
-    lines = ["Metadata-Version: 2.1", f"Name: {project['name']}", f"Version: {version()}",
-             f"Summary: {project['description']}", f"License: {project['license']}",
+    lines = ["Metadata-Version: 2.4", f"Name: {project['name']}", f"Version: {version()}",
+             f"Summary: {project['description']}", f"License-Expression: {expression(project['license'])}",
              *(f"License-File: {name}" for name in sorted(texts)),
              *(f"Classifier: {text}" for text in project["classifiers"]),
              f"Requires-Python: {project['requires-python']}",

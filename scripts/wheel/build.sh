@@ -6,8 +6,8 @@
 # CACHE (default: .deps/wheel) keeps tools, sources and libraries; scripts/wheel/libraries.sh says
 # what is in it. All that leat links is inside; DuckDB is the library that scripts/install.sh fetched.
 # The bytes are a function of the commit and of what sources.txt, requirements/wheel.txt and install.sh
-# pin: SOURCE_DATE_EPOCH is the commit's time unless it is set. Ends with an error unless
-# scripts/wheel/check.py accepts the wheel.
+# pin: SOURCE_DATE_EPOCH is the commit's time unless it is set. Files that are not committed are built
+# too, and named. build/wheel gets only a wheel that scripts/wheel/check.py accepts.
 set -eu
 [ $# -le 1 ] || { sed -n '2,/^[^#]/s/^# \{0,1\}//p' "$0" >&2; exit 2; }
 cd "$(dirname "$0")/../.."
@@ -20,6 +20,9 @@ fail() {
   echo "wheel: $*" >&2
   exit 1
 }
+case $top in *[!A-Za-z0-9/._+~-]*)
+  fail "$top: a wheel cannot be built in a path with blanks or other such signs; move the clone" ;;
+esac
 [ "$(uname -m)" = x86_64 ] || fail "this builds on x86-64 only; elsewhere: pip wheel --no-deps ./python"
 [ -f .deps/duckdb/lib/libduckdb.so ] ||
   fail ".deps/duckdb has no libduckdb.so; run scripts/install.sh where no DuckDB is installed"
@@ -31,11 +34,23 @@ if [ -z "${SOURCE_DATE_EPOCH:-}" ]; then
     fail "not a clone; set SOURCE_DATE_EPOCH to the time of the release"
 fi
 export SOURCE_DATE_EPOCH
+changes=$(git status --porcelain -- CMakeLists.txt cmake cli include python/leat scripts src 2>/dev/null) ||
+  changes=
+[ -z "$changes" ] || echo "wheel: beside what is committed, it will have:
+$changes" >&2
 scripts/wheel/libraries.sh "$cache"
 prefix=$cache/x86_64
 build=build-portable
-echo "wheel: leat"
 mkdir -p $build
+exec 8>$build/lock
+flock -n 8 || fail "$top/$build: another build uses it; wait for its end"
+# CMake looks for libraries once, and does not see that the compiler behind zcc is another
+inputs=$(echo "$cache" && cat "$cache/tools/pins.txt" "$cache"/x86_64/done/* "$cache"/bin/z*)
+if [ "$(cat $build/inputs.txt 2>/dev/null)" != "$inputs" ]; then
+  find $build -mindepth 1 -maxdepth 1 ! -name lock -exec rm -rf {} +
+  echo "$inputs" >$build/inputs.txt
+fi
+echo "wheel: leat"
 PKG_CONFIG_LIBDIR=$prefix/lib/pkgconfig PATH=$cache/bin:$PATH \
   cmake -G Ninja -S . -B $build -D CMAKE_SYSTEM_NAME=Linux -D CMAKE_SYSTEM_PROCESSOR=x86_64 \
   -D CMAKE_BUILD_TYPE=Release -D CMAKE_C_COMPILER="$cache/bin/zcc" -D CMAKE_AR="$cache/bin/zar" \
@@ -51,6 +66,11 @@ PKG_CONFIG_LIBDIR=$prefix/lib/pkgconfig PATH=$cache/bin:$PATH \
 $(tail -n 15 $build/configure.log)"
 ! grep 'left out' $build/configure.log >&2 || fail "a part of leat would be missing"
 cmake --build $build --parallel "$jobs" --target leat leat_shared -- --quiet
+rm -rf $build/wheel
 "$cache/tools/bin/python3" scripts/wheel/assemble.py --build $build --prefix "$prefix" \
-  --duckdb .deps/duckdb/lib --platform $platform --output build/wheel
-"$cache/tools/bin/python3" scripts/wheel/check.py build/wheel/leat-*-py3-none-$platform.whl
+  --duckdb .deps/duckdb/lib --platform $platform --output $build/wheel
+"$cache/tools/bin/python3" scripts/wheel/check.py $build/wheel/leat-*-py3-none-$platform.whl
+mkdir -p build/wheel
+rm -f build/wheel/leat-*-py3-none-$platform.whl
+mv $build/wheel/leat-*-py3-none-$platform.whl build/wheel/
+echo "wheel: in build/wheel"

@@ -3,6 +3,7 @@
 
 * its name, and what auditwheel says that it runs on, are the same;
 * RECORD lists every file with its hash, and programs are executable;
+* METADATA is what its version allows, with names of licences that SPDX knows;
 * no symbol is newer than the glibc of the name, no library outside of glibc and DuckDB's C++ is
   needed, and libleat.so exports what begins with leat_ alone;
 * no file has a path of the machine that it was built on;
@@ -65,6 +66,21 @@ def record(wheel: str) -> Iterator[str]:
                 yield f"{file}: has mode {entry.external_attr >> 16:o}, not {wanted:o}"
         for file in sorted(PROGRAMS - set(info)):
             yield f"{file}: is missing"
+
+
+def metadata(wheel: str) -> Iterator[str]:
+    """What an index would refuse."""
+    from packaging.metadata import Metadata  # not there where only the rest is tested
+    with zipfile.ZipFile(wheel) as archive:
+        name, = (name for name in archive.namelist() if name.endswith(".dist-info/METADATA"))
+        try:
+            found = Metadata.from_email(archive.read(name), validate=True)
+        except ExceptionGroup as problems:
+            yield from (f"{name}: {problem}" for problem in problems.exceptions)
+            return
+        licences = {f"{os.path.dirname(name)}/licenses/{file}" for file in found.license_files or ()}
+        for missing in sorted(licences - set(archive.namelist())):
+            yield f"{missing}: is missing"
 
 
 def paths(folder: str, built: list[str]) -> Iterator[str]:
@@ -146,7 +162,7 @@ def main() -> None:
         raise SystemExit(__doc__)
     wheel = sys.argv[1]
     platform = platform_of(wheel)
-    problems = list(record(wheel))
+    problems = list(record(wheel)) + list(metadata(wheel))
     with tempfile.TemporaryDirectory(prefix="leat-wheel-") as folder:
         with zipfile.ZipFile(wheel) as archive:
             archive.extractall(folder)

@@ -84,6 +84,9 @@ class Wheel(unittest.TestCase):
                      info + "licenses/crypto/LICENSE", info + "licenses/duckdb/LICENSE"):
             self.assertIn(name, names)
         self.assertIn("\nRequires-Dist: numpy>=1.23\n", metadata)
+        self.assertRegex(metadata, "^Metadata-Version: 2.4\n")  # the first with the next two
+        self.assertRegex(metadata, "\nLicense-Expression: Apache-2.0 AND .* AND bzip2-1.0.6 AND ")
+        self.assertIn("\nLicense-File: zig/LICENSE\n", metadata)
         self.assertIn('\nRequires-Dist: grain>=0.2.18; extra == "grain"\n', metadata)
 
     def test_no_licence(self):
