@@ -67,16 +67,18 @@ def licences(prefix: str, duckdb: str) -> dict[str, bytes]:
 
 def expression(own: str) -> str:
     """The licences of all that is inside, as an SPDX expression."""
-    others = {name for _, _, _, names, _ in components() for name in names.split(",")}
-    # LLVM's libc++; zig and DuckDB
-    return " AND ".join([own, *sorted((others | {"Apache-2.0 WITH LLVM-exception", "MIT"}) - {own})])
+    others = {"Apache-2.0 WITH LLVM-exception", "MIT"}  # libc++; zig and DuckDB
+    for _, _, _, names, _ in components():
+        others |= set(names.split(","))
+    return " AND ".join([own, *sorted(others - {own})])
 
 
 def metadata(texts: dict[str, bytes]) -> bytes:
     with open(os.path.join(TOP, "python", "pyproject.toml"), "rb") as file:
         project = tomllib.load(file)["project"]
     lines = ["Metadata-Version: 2.4", f"Name: {project['name']}", f"Version: {version()}",
-             f"Summary: {project['description']}", f"License-Expression: {expression(project['license'])}",
+             f"Summary: {project['description']}",
+             f"License-Expression: {expression(project['license'])}",
              *(f"License-File: {name}" for name in sorted(texts)),
              *(f"Classifier: {text}" for text in project["classifiers"]),
              f"Requires-Python: {project['requires-python']}",

@@ -78,8 +78,9 @@ def metadata(wheel: str) -> Iterator[str]:
         except ExceptionGroup as problems:
             yield from (f"{name}: {problem}" for problem in problems.exceptions)
             return
-        licences = {f"{os.path.dirname(name)}/licenses/{file}" for file in found.license_files or ()}
-        for missing in sorted(licences - set(archive.namelist())):
+        folder = os.path.dirname(name) + "/licenses/"
+        named = {folder + file for file in found.license_files or ()}
+        for missing in sorted(named - set(archive.namelist())):
             yield f"{missing}: is missing"
 
 

@@ -147,28 +147,29 @@ class Wheel(unittest.TestCase):
         pins = self.write("scripts", "requirements", "wheel.txt")
         self.write("scripts", "wheel", "sources.txt",
                    text=f"zlib zlib=1:1.0-1 {hashlib.sha256(b'text').hexdigest()} Zlib README\n")
-        shutil.copy(os.path.join(FOLDER, "libraries.sh"), os.path.join(self.top, "scripts/wheel"))
+        script = self.write("scripts", "wheel", "libraries.sh")
+        shutil.copy(os.path.join(FOLDER, "libraries.sh"), script)
         shutil.copy(pins, self.write(cache, "tools", "pins.txt"))
         self.write(cache, "sources", "zlib_1.0-1.dsc")
         self.write("zig", "LICENSE")
         self.write("zig", "lib", "libcxx", "LICENSE.TXT")
         stubs = {name: "exit 0" for name in ("apt-get", "cmake", "ninja", "nasm", "perl")}
         stubs |= {"make": make, "dpkg-source":
-                  f'{unpack}\nfor out; do :; done; mkdir "$out" && cd "$out" && touch README zlib.h '
-                  "zconf.h && printf '#!/bin/sh\\n' >configure && chmod +x configure"}
+                  f'{unpack}\nfor out; do :; done; mkdir "$out" && cd "$out" &&\n'
+                  "touch README zlib.h zconf.h && echo '#!/bin/sh' >configure &&\n"
+                  "chmod +x configure"}
         for path, text in [(f"{cache}/tools/bin/python3", f"echo '{self.top}/zig'"),
                            *((f"stubs/{name}", text) for name, text in stubs.items())]:
             os.chmod(self.write(*path.split("/"), text=f"#!/bin/sh\n{text}\n"), 0o755)
         done = subprocess.run(
-            ["sh", os.path.join(self.top, "scripts/wheel/libraries.sh"),
-             os.path.join(self.top, cache)],
+            ["sh", script, os.path.join(self.top, cache)],
             env=os.environ | {"PATH": f"{self.top}/stubs:{os.environ['PATH']}"},
             stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
         return done.returncode, done.stdout
 
     def test_libraries(self):
-        """A library whose build fails is not taken as built, even where an old one is there, and the
-        next call builds it."""
+        """A library whose build fails is not taken as built, even where an old one is there, and
+        the next call builds it."""
         done = os.path.join(self.top, "cache/x86_64/done/zlib")
         self.write("cache", "x86_64", "lib", "libz.a", text="old")
         for make, unpack, words in (
