@@ -9,6 +9,7 @@
 * no file has a path of the machine that it was built on;
 * the command runs, says what kind of build it is, and uses all that this processor has: a build
   that runs scalar gives the right results 150 times slower;
+* libleat.so, which Python opens, says the same of its build as the command;
 * the kernels' hash is the one that tests/nn/test_suite.c pins.
 
 Runs on x86-64 with the environment of scripts/requirements/wheel.txt. Says what is wrong, and ends
@@ -18,6 +19,7 @@ from __future__ import annotations
 
 import base64
 import csv
+import ctypes
 import hashlib
 import os
 import re
@@ -133,10 +135,41 @@ def audit(wheel: str, platform: str) -> Iterator[str]:
 
 # ---- the command ----
 
+def of_command(leat: str) -> dict[tuple[str, str], str]:
+    """What leat version says, by group and name."""
+    rows = [line.split(None, 2) for line in tell(leat, "version").splitlines()[1:]]
+    return {(group, name): value.strip() for group, name, value in rows}
+
+
+class Item(ctypes.Structure):
+    """leat_build_item."""
+    _fields_ = [("group", ctypes.c_char_p), ("name", ctypes.c_char_p),
+                ("value", ctypes.c_char * 96)]
+
+
+def of_library(path: str) -> dict[tuple[str, str], str]:
+    library = ctypes.CDLL(path)
+    library.leat_build_info.restype = ctypes.c_bool
+    item = Item()
+    found: dict[tuple[str, str], str] = {}
+    while library.leat_build_info(len(found), ctypes.byref(item)):
+        found[item.group.decode(), item.name.decode()] = item.value.decode().strip()
+    return found
+
+
+def same_build(folder: str) -> Iterator[str]:
+    command = of_command(os.path.join(folder, "leat", "leat"))
+    library = of_library(os.path.join(folder, "leat", "libleat.so"))
+    command.pop(("library", "DuckDB"), None)  # found by the command alone
+    for item in sorted(command.keys() | library.keys()):
+        if command.get(item) != library.get(item):
+            yield (f"{' '.join(item)}: {library.get(item)} in libleat.so, "
+                   f"{command.get(item)} in the command")
+
+
 def version(leat: str, platform: str, flags: set[str]) -> Iterator[str]:
     """What leat version says otherwise than it should on a processor with these flags."""
-    items = {tuple(line.split()[:2]): line.split(None, 2)[2]
-             for line in tell(leat, "version").splitlines()[1:]}
+    items = of_command(leat)
     if items["build", "kind"] != f"wheel {platform}":
         yield f"leat version: build kind {items['build', 'kind']}"
     for name, needed in FEATURES.items():
@@ -176,6 +209,7 @@ def main() -> None:
         problems += symbols(folder, platform)
         problems += audit(wheel, platform)
         problems += version(leat, platform, flags)
+        problems += same_build(folder)
         problems += kernels(leat)
     for problem in problems:
         print(f"check: {problem}", file=sys.stderr)
