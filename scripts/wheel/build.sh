@@ -16,6 +16,8 @@ mkdir -p "${1:-.deps/wheel}"
 cache=$(cd "${1:-.deps/wheel}" && pwd)
 platform=manylinux_2_28_x86_64
 jobs=${JOBS:-$(nproc)}
+unset CFLAGS LDFLAGS CPATH C_INCLUDE_PATH LIBRARY_PATH PKG_CONFIG_PATH CMAKE_PREFIX_PATH \
+  CMAKE_TOOLCHAIN_FILE # of other builds
 fail() {
   echo "wheel: $*" >&2
   exit 1

@@ -22,6 +22,9 @@ cache=$(cd "$1" && pwd)
 prefix=$cache/x86_64
 target=x86_64-linux-gnu.2.28
 jobs=${JOBS:-$(nproc)}
+# what is made is what this file says, not what the user has set for other builds, or given to make
+unset MAKEFLAGS MFLAGS CC CXX AR RANLIB CFLAGS CXXFLAGS CPPFLAGS LDFLAGS LIBS CPATH C_INCLUDE_PATH \
+  CPLUS_INCLUDE_PATH LIBRARY_PATH PKG_CONFIG_PATH CMAKE_PREFIX_PATH CMAKE_TOOLCHAIN_FILE
 say() { echo "wheel: $*"; }
 fail() {
   echo "wheel: $*" >&2

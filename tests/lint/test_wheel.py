@@ -163,7 +163,8 @@ class Wheel(unittest.TestCase):
             os.chmod(self.write(*path.split("/"), text=f"#!/bin/sh\n{text}\n"), 0o755)
         done = subprocess.run(
             ["sh", script, os.path.join(self.top, cache)],
-            env=os.environ | {"PATH": f"{self.top}/stubs:{os.environ['PATH']}"},
+            env=os.environ | {"PATH": f"{self.top}/stubs:{os.environ['PATH']}",
+                              "LDFLAGS": "-user", "MAKEFLAGS": " -- CFLAGS=-user"},
             stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
         return done.returncode, done.stdout
 
@@ -181,7 +182,7 @@ class Wheel(unittest.TestCase):
                 self.assertEqual(status, 1, messages)
                 self.assertRegex(messages, words)
                 self.assertFalse(os.path.exists(done))
-        self.assertEqual(self.libraries("echo new >libz.a")[0], 0)
+        self.assertEqual(self.libraries('echo "new$LDFLAGS$MAKEFLAGS" >libz.a')[0], 0)
         self.assertTrue(os.path.exists(done))
         self.assertEqual(assemble.read(self.top, "cache/x86_64/lib/libz.a"), b"new\n")
         self.assertEqual(self.libraries("exit 1")[0], 0)  # not built again
