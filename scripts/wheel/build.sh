@@ -32,8 +32,8 @@ pq=$(dirname "$(find /usr/include/postgresql /usr/include -maxdepth 1 -name libp
 [ "$pq" = /usr/include/postgresql ] ||
   fail "libpq-fe.h is not in /usr/include/postgresql; run scripts/install.sh"
 if [ -z "${SOURCE_DATE_EPOCH:-}" ]; then
-  SOURCE_DATE_EPOCH=$(git log -1 --format=%ct 2>/dev/null) ||
-    fail "not a clone; set SOURCE_DATE_EPOCH to the time of the release"
+  SOURCE_DATE_EPOCH=$(git log -1 --format=%ct) ||
+    fail "git does not know this clone; set SOURCE_DATE_EPOCH to the time of the release"
 fi
 export SOURCE_DATE_EPOCH
 changes=$(git status --porcelain -- CMakeLists.txt cmake cli include python/leat scripts src 2>/dev/null) ||
