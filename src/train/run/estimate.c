@@ -61,16 +61,19 @@ static leat_code first_samples(const leat_feed *feed, int64_t *samples, leat_err
     return LEAT_OK;
 }
 
-/* Samples per second of units alone, without what comes before and after them. */
+/* Samples per second of units alone, in all passes of a step, without what comes before and after
+ * them. */
 static leat_code measure_speed(leat_trainer *trainer, leat_train_estimate *estimate,
                                leat_error *err) {
     leat_unit_numbers unit;
     int64_t samples = 0, unit_samples = 0, begin_ns = 0;
     LEAT_TRY(first_samples(leat_trainer_feed(trainer), &unit_samples, err));
-    LEAT_TRY(leat_trainer_begin(trainer, 0, err));
     for (int i = 0; i < 100; i++) {
         if (i == 1) begin_ns = leat_clock_ns(); /* the first one touches the memory */
-        LEAT_TRY(leat_trainer_unit(trainer, 0, &unit, err));
+        for (int pass = 0; pass < leat_trainer_model(trainer)->passes; pass++) {
+            LEAT_TRY(leat_trainer_begin(trainer, pass, err));
+            LEAT_TRY(leat_trainer_unit(trainer, 0, &unit, err));
+        }
         if (i == 0) continue;
         samples += unit_samples;
         const double seconds = (double)(leat_clock_ns() - begin_ns) * 1e-9;
