@@ -60,9 +60,14 @@ static leat_code differ(const char *what, const char *there, const char *here, l
                      here[0] != 0 ? here : "missing", there[0] != 0 ? there : "none");
 }
 
-/* A setting, which an option gives. */
-static leat_code differ_option(const char *name, const char *there, const char *here,
+/* A setting, which an option gives; an option without a value is there or not. */
+static leat_code differ_option(const leat_setting *row, const char *there, const char *here,
                                leat_error *err) {
+    const char *name = row->name;
+    if (row->kind == LEAT_SETTING_FLAG)
+        return leat_fail(err, LEAT_ERR_OPTION,
+                         "cannot resume: %s is %.64s here, but the run began with %.64s; %s --%s",
+                         name, here, there, strcmp(there, "true") == 0 ? "use" : "leave out", name);
     return leat_fail(
         err, LEAT_ERR_OPTION,
         "cannot resume: %s is %.64s here, but the run began with %.64s; use --%s %.64s", name, here,
@@ -94,7 +99,7 @@ leat_code leat_identity_compare(const leat_identity *here, const leat_run_option
         if (!decides(option.row)) continue;
         LEAT_TRY(leat_json_get_string(settings, name, &value, "training.json", err));
         const char *ours = leat_run_option_get(&option, text);
-        if (strcmp(value, ours) != 0) return differ_option(name, value, ours, err);
+        if (strcmp(value, ours) != 0) return differ_option(option.row, value, ours, err);
     }
     if (strcmp(here->model_hash, there->model_hash) != 0)
         return differ("the hash of the model", there->model_hash, here->model_hash, err);

@@ -39,6 +39,7 @@ static bool from_hex(const char *digits, uint8_t *out, int count) {
 leat_code leat_exchange_check(const leat_model_class *class, const leat_train_options *options,
                               leat_error *err) {
     if (leat_model_passes(class, options) == 1) return LEAT_OK;
+    LEAT_ASSERT(class->one_pass != NULL); /* what the message names */
     return leat_fail(err, LEAT_ERR_OPTION,
                      "many machines can train only with one pass a step, because each needs the "
                      "weights; use %s",
