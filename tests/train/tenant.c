@@ -255,6 +255,7 @@ static leat_code plan(leat_feed *feed, const leat_train_options *options, leat_e
     feed->units_most = options->units;
     feed->batches_most = (unit_rows(2) + options->micro_batch - 1) / options->micro_batch;
     feed->batch_bytes = sizeof(batch);
+    feed->repeats = feed->count < options->micro_batch;
     return LEAT_OK;
 }
 

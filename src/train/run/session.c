@@ -221,7 +221,7 @@ leat_code leat_session_open(leat_session *session, const char *run, leat_error *
     if (session->folder.exists && session->saved_step < 0)
         leat_session_note(session, "the run has no checkpoint: it begins at its first step again");
     const leat_feed *feed = &session->feed;
-    if (feed->count < session->options->micro_batch)
+    if (feed->repeats)
         leat_session_note(session,
                           "the data set has %lld %s, so a micro-batch of %lld has them more than "
                           "once",

@@ -34,6 +34,7 @@ leat_code leat_feed_plan(leat_feed *feed, const leat_train_options *options, lea
     LEAT_ASSERT(feed->batches_most >= 1 && feed->batch_bytes >= 1);
     LEAT_ASSERT(feed->class->numbers == NULL || feed->samples_most >= 1);
     LEAT_ASSERT(feed->unit_samples >= 0);
+    LEAT_ASSERT(!feed->repeats || feed->count < options->micro_batch);
     feed->planned = true;
     return LEAT_OK;
 }
@@ -42,9 +43,21 @@ leat_code leat_feed_steps(const leat_feed *feed, const leat_train_options *optio
                           leat_error *err) {
     LEAT_ASSERT(feed->planned);
     *steps = 0;
+    if ((options->steps > 0) == (options->epochs > 0))
+        return leat_fail(err, LEAT_ERR_OPTION,
+                         options->steps > 0
+                             ? "steps and epochs are both set; use one of them"
+                             : "the run has no end: set steps or epochs to 1 or more, for example "
+                               "--epochs 10");
     LEAT_TRY(feed->class->steps(feed, options, steps, err));
     LEAT_ASSERT(*steps >= 1);
-    return LEAT_OK;
+    if (*steps <= feed->steps_most) return LEAT_OK;
+    const int64_t wanted = *steps;
+    *steps = 0;
+    return leat_fail(err, LEAT_ERR_OPTION,
+                     "%lld steps: too many; with this data set and these options, a run has at "
+                     "most %lld",
+                     (long long)wanted, (long long)feed->steps_most);
 }
 
 leat_code leat_feed_units(const leat_feed *feed, int64_t step, int64_t *units, leat_error *err) {

@@ -51,8 +51,8 @@ typedef struct leat_feed_class {
     /* Fixes what the options say, once, and sets the members that leat_feed says. LEAT_ERR_OPTION,
      * LEAT_ERR_INPUT: they do not fit together, or the data. */
     leat_code (*plan)(leat_feed *feed, const leat_train_options *options, leat_error *err);
-    /* Steps of the run: as the options set them, or of so many epochs. LEAT_ERR_OPTION: neither or
-     * both are set, or too many. */
+    /* Steps of the run: options->steps, or those of options->epochs; one of the two is set, the
+     * other 0. LEAT_ERR_OPTION: too many to count; those above steps_most are refused anyway. */
     leat_code (*steps)(const leat_feed *feed, const leat_train_options *options, int64_t *steps,
                        leat_error *err);
     leat_code (*units)(const leat_feed *feed, int64_t step, int64_t *units, leat_error *err);
@@ -89,6 +89,8 @@ struct leat_feed {
     int64_t steps_most, units_most, batches_most, samples_most, batch_bytes;
     /* Samples of every unit, and then every step has units_most; 0: units or steps differ. */
     int64_t unit_samples;
+    /* Fewer samples than a micro-batch of the options has: it has some more than once. */
+    bool repeats;
     bool planned;
 };
 
@@ -104,6 +106,7 @@ LEAT_MUST_CHECK leat_code leat_feed_plan(leat_feed *feed, const leat_train_optio
 
 /* The functions of the class, with their results checked: a unit that has nothing, or is larger
  * than the feed said, is a broken feed. */
+/* LEAT_ERR_OPTION: neither steps nor epochs are set, or both, or too many. */
 LEAT_MUST_CHECK leat_code leat_feed_steps(const leat_feed *feed, const leat_train_options *options,
                                           int64_t *steps, leat_error *err);
 LEAT_MUST_CHECK leat_code leat_feed_units(const leat_feed *feed, int64_t step, int64_t *units,

@@ -99,6 +99,7 @@ static leat_code plan(leat_feed *feed, const leat_train_options *options, leat_e
     feed->batches_most = leat_image_plan_micro_batches(&self->plan);
     feed->samples_most = self->plan.unit_size;
     feed->unit_samples = self->plan.unit_size;
+    feed->repeats = self->samples.count < self->plan.micro_batch;
     feed->batch_bytes = HEAD_BYTES + self->plan.micro_batch * LEAT_IMAGE_VALUES;
     return LEAT_OK;
 }

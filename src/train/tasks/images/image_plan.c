@@ -28,12 +28,6 @@ leat_code leat_image_plan_steps(const leat_image_plan *plan, const leat_train_op
     const int64_t step_images = plan->units * plan->unit_size;
     int64_t images = 0;
     *steps = 0;
-    if ((options->steps > 0) == (options->epochs > 0))
-        return leat_fail(err, LEAT_ERR_OPTION,
-                         options->steps > 0
-                             ? "steps and epochs are both set; use one of them"
-                             : "the run has no end: set steps or epochs to 1 or more, for example "
-                               "--epochs 10");
     *steps = options->steps;
     if (options->epochs > 0 && leat_mul_size(options->epochs, plan->samples, &images))
         *steps = (images - 1) / step_images + 1;

@@ -28,8 +28,8 @@ int64_t leat_image_plan_sample(const leat_image_plan *plan, int64_t position);
 static inline int leat_image_plan_micro_batches(const leat_image_plan *plan) {
     return (int)(plan->unit_size / plan->micro_batch);
 }
-/* The number of steps of a run: as set, or ceil(E N / (K n)) for E epochs. LEAT_ERR_OPTION: neither
- * or both are set, or too many. */
+/* The number of steps of a run: as set, or ceil(E N / (K n)) for E epochs. LEAT_ERR_OPTION: too
+ * many. */
 LEAT_MUST_CHECK leat_code leat_image_plan_steps(const leat_image_plan *plan,
                                                 const leat_train_options *options, int64_t *steps,
                                                 leat_error *err);
