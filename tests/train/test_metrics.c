@@ -213,6 +213,36 @@ static void a_model_has_names_of_its_own(void **state) {
         for (int k = 0; k < i; k++) assert_string_not_equal(names[i], names[k]);
 }
 
+/* Holds where the first value or measurement is infinite. */
+static leat_warning_look is_infinite(const leat_train_step *step,
+                                     double memory[LEAT_WARNING_MEMORY]) {
+    (void)memory;
+    return (leat_warning_look){
+        .counts = true, .holds = isinf(step->values[0]) || isinf(step->measured[0]), .ripe = true};
+}
+
+/* A line has no infinite number: so a run that goes on does not know it, nor one that is resumed.
+ */
+static void an_infinite_number_is_missing(void **state) {
+    static const leat_warning_rule rules[] = {{.name = "high", .most = 1, .look = is_infinite},
+                                              {.name = NULL}};
+    const char *path = train_path("infinite");
+    leat_metrics metrics;
+    (void)state;
+    leat_train_step step = step_of(two, measured, 2);
+    leat_task task = *task_of(two, measured);
+    task.warning_rules = rules;
+    step.values[0] = step.measured[0] = INFINITY;
+    assert_ok(leat_metrics_open(&metrics, &task, path, -1, err));
+    assert_ok(leat_metrics_step(&metrics, &step, 0.5, err));
+    for (int resumed = 0; resumed < 2; resumed++) {
+        assert_int_equal(metrics.warning_state.warnings[0].step, 0);
+        assert_true(isnan(metrics.measured[0]) && metrics.measured[1] == step.measured[1]);
+        leat_metrics_close(&metrics);
+        if (resumed == 0) assert_ok(leat_metrics_open(&metrics, &task, path, 2, err));
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(values_by_name),
@@ -220,6 +250,7 @@ int main(void) {
         cmocka_unit_test(what_is_written_is_read),
         cmocka_unit_test(names_that_one_side_alone_has),
         cmocka_unit_test(a_model_has_names_of_its_own),
+        cmocka_unit_test(an_infinite_number_is_missing),
     };
     return cmocka_run_group_tests(tests, NULL, train_teardown);
 }

@@ -25,6 +25,18 @@ static leat_code append(leat_metrics *metrics, leat_json *json, leat_error *err)
     return code;
 }
 
+/* Takes the numbers as a reader of the line has them: so a run warns at the same steps whether or
+ * not it was interrupted. */
+static void observe(leat_metrics *metrics, const leat_train_step *step) {
+    leat_train_step read = *step;
+    for (int i = 0; i < LEAT_STEP_VALUES_MAX; i++)
+        if (!isfinite(read.values[i])) read.values[i] = NAN;
+    for (int i = 0; i < LEAT_MEASURES_MAX; i++)
+        if (!isfinite(read.measured[i])) read.measured[i] = NAN;
+    leat_warnings_step(&metrics->warning_state, &read);
+    memcpy(metrics->measured, read.measured, sizeof metrics->measured);
+}
+
 leat_code leat_metrics_step(leat_metrics *metrics, const leat_train_step *step, double rate,
                             leat_error *err) {
     leat_json *json = NULL;
@@ -42,8 +54,7 @@ leat_code leat_metrics_step(leat_metrics *metrics, const leat_train_step *step, 
         leat_json_member_known(json, step->measures[i].name, step->measured[i]);
     leat_json_end_object(json);
     LEAT_TRY(append(metrics, json, err));
-    leat_warnings_step(&metrics->warning_state, step);
-    memcpy(metrics->measured, step->measured, sizeof metrics->measured);
+    observe(metrics, step);
     return LEAT_OK;
 }
 
