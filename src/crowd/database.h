@@ -14,7 +14,7 @@
 #include "crowd/libpq.h"
 #include "leat/train.h"
 
-#define LEAT_CROWD_SCHEMA_VERSION 4
+#define LEAT_CROWD_SCHEMA_VERSION 5
 #define LEAT_CROWD_PART_BYTES_MIN 1024
 #define LEAT_CROWD_PART_BYTES_MAX (INT64_C(8) << 20)
 #define LEAT_CROWD_WORDS_BYTES 512

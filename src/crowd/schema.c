@@ -33,9 +33,9 @@ static const struct {
     int64_t first, last;
     const char *remedy;
 } older[] = {
-    /* a step has a column for each number of one model; in 1 and 2, moreover, a run has no data set
-     * or no list of it */
-    {1, 3, replacement},
+    /* all steps have the same number of units; in 1 to 3, moreover, a step has a column for each
+     * number of one model, and in 1 and 2 a run has no data set or no list of it */
+    {1, 4, replacement},
 };
 
 void leat_database_replacement(const char *run, char words[LEAT_DATABASE_REMEDY_BYTES]) {

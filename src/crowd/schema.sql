@@ -1,5 +1,5 @@
 -- The schema `leat`: a model trained by lent machines through this database. docs/crowd.md describes
--- it. Version 4; installed by its owner in one transaction.
+-- it. Version 5; installed by its owner in one transaction.
 --
 -- Workers call functions, and read views and the version; they have no other right. The owner's
 -- coordinator reads the tables, and writes through functions too, each of which begins by locking the
@@ -12,7 +12,7 @@ create schema leat;
 grant usage on schema leat to public;
 
 create table leat.version (version integer not null);
-insert into leat.version values (4);
+insert into leat.version values (5);
 
 -- The only clock. The owner may replace it.
 create function leat.clock() returns timestamptz

@@ -23,10 +23,10 @@ static void installs_once(void **state) {
     must(leat_database_install(of->owner, &err), &err);
     tell(of->owner, "update leat.version set version = 9");
     assert_int_equal(leat_database_install(of->owner, &err), LEAT_ERR_UNSUPPORTED);
-    assert_non_null(strstr(err.message, "version 9, this leat needs 4; use the version of leat"));
+    assert_non_null(strstr(err.message, "version 9, this leat needs 5; use the version of leat"));
     tell(of->owner, "update leat.version set version = 3");
     assert_int_equal(leat_database_install(of->owner, &err), LEAT_ERR_UNSUPPORTED);
-    assert_non_null(strstr(err.message, "version 3, this leat needs 4"));
+    assert_non_null(strstr(err.message, "version 3, this leat needs 5"));
     assert_non_null(strstr(err.message, "DROP SCHEMA leat CASCADE"));
     cluster_database("bare");
     leat_pg *ann = cluster_connect("ann", "bare");

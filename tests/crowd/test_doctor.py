@@ -229,10 +229,10 @@ class Doctor(unittest.TestCase):
 
     def test_schema(self):
         name = self.database()
-        said = self.at(name, "boss", can_coordinate=True, can_work=True, schema_version=4,
+        said = self.at(name, "boss", can_coordinate=True, can_work=True, schema_version=5,
                        open_runs=0)
         self.finding(said, "runs: none is open", "note")
-        self.at(name, "ann", can_coordinate=False, can_work=True, schema_version=4)
+        self.at(name, "ann", can_coordinate=False, can_work=True, schema_version=5)
         for login in ("boss", "ann", "carl"):  # carl's rights are those of all
             text = leat("doctor", "--db", self.server.url(name, login), status=0).stdout
             self.assertRegex(text, r"(?m)^ok +verdict: runs can be")
@@ -297,7 +297,7 @@ class Doctor(unittest.TestCase):
         self.mend(rights["do"].split("for a coordinator")[0], "for a worker", name)
         said = self.at(name, "ann", can_work=True, schema_version=None)
         self.mend(views["do"], "GRANT", name)
-        self.at(name, "ann", can_work=True, can_coordinate=False, schema_version=4)
+        self.at(name, "ann", can_work=True, can_coordinate=False, schema_version=5)
         self.at(name, "carl", 1, can_work=False)
 
     def test_coordinator_rights(self):

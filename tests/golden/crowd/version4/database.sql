@@ -10,6 +10,15 @@ SET client_min_messages = warning;
 SET row_security = off;
 CREATE SCHEMA leat;
 ALTER SCHEMA leat OWNER TO owner;
+CREATE FUNCTION leat.arrived(p_run bigint) RETURNS TABLE(unit integer, lease bigint, account name, machine text, hash text)
+    LANGUAGE sql STABLE
+    AS $$
+  select u.unit, u.lease, l.account, l.machine, u.hash
+  from leat.run r join leat.unit u on u.run = r.id and u.step = r.step and u.state = 'done'
+  join leat.lease l on l.lease = u.lease
+  where r.id = p_run order by u.unit
+$$;
+ALTER FUNCTION leat.arrived(p_run bigint) OWNER TO owner;
 CREATE FUNCTION leat.clock() RETURNS timestamp with time zone
     LANGUAGE sql
     AS $$ select pg_catalog.clock_timestamp() $$;
@@ -73,34 +82,13 @@ CREATE TABLE leat.run (
     CONSTRAINT run_state_step_check CHECK ((state_step >= '-1'::integer)),
     CONSTRAINT run_step_check CHECK ((step >= '-1'::integer)),
     CONSTRAINT run_steps_check CHECK ((steps > 0)),
-    CONSTRAINT run_unit_size_check CHECK ((unit_size >= 0)),
+    CONSTRAINT run_unit_size_check CHECK ((unit_size > 0)),
     CONSTRAINT run_units_check CHECK (((units >= 1) AND (units <= 100000))),
-    CONSTRAINT run_value_names_check CHECK (((value_names)::text ~ '^\{([a-z0-9_]{1,48}(,[a-z0-9_]{1,48}){0,15})?\}$'::text)),
+    CONSTRAINT run_value_names_check CHECK (((value_names = '{}'::text[]) OR (array_to_string(value_names, ' '::text, '?'::text) ~ '^[a-z0-9_]{1,48}( [a-z0-9_]{1,48}){0,15}$'::text))),
     CONSTRAINT run_weights_bytes_check CHECK ((weights_bytes > 0)),
     CONSTRAINT run_weights_slot_check CHECK ((weights_slot = ANY (ARRAY[0, 1])))
 );
 ALTER TABLE leat.run OWNER TO owner;
-CREATE FUNCTION leat.add_units(r leat.run, p_step bigint, p_units integer) RETURNS void
-    LANGUAGE plpgsql
-    AS $$
-begin
-  if p_units is null or p_units not between 1 and r.units then
-    raise exception 'leat: a step of this run has at most % units, and at least one, not %',
-      r.units, p_units using errcode = 'invalid_parameter_value';
-  end if;
-  insert into leat.unit (run, step, unit)
-  select r.id, p_step, n from generate_series(0, p_units - 1) n on conflict do nothing;
-end $$;
-ALTER FUNCTION leat.add_units(r leat.run, p_step bigint, p_units integer) OWNER TO owner;
-CREATE FUNCTION leat.arrived(p_run bigint) RETURNS TABLE(unit integer, lease bigint, account name, machine text, hash text)
-    LANGUAGE sql STABLE
-    AS $$
-  select u.unit, u.lease, l.account, l.machine, u.hash
-  from leat.run r join leat.unit u on u.run = r.id and u.step = r.step and u.state = 'done'
-  join leat.lease l on l.lease = u.lease
-  where r.id = p_run order by u.unit
-$$;
-ALTER FUNCTION leat.arrived(p_run bigint) OWNER TO owner;
 CREATE FUNCTION leat.choose(r leat.run, p_machine text, OUT unit integer, OUT kind text) RETURNS record
     LANGUAGE plpgsql
     AS $$
@@ -243,13 +231,11 @@ exception when lock_not_available then
   return 'deleted';
 end $$;
 ALTER FUNCTION leat.clear_slot(p_run bigint, p_fence bigint, p_epoch bigint, p_kind text, p_slot integer, p_wait_ms integer) OWNER TO owner;
-CREATE FUNCTION leat.commit_step(p_run bigint, p_fence bigint, p_epoch bigint, p_step bigint, p_weights_slot integer, p_weights text, p_state_slot integer, p_state text, p_samples bigint, p_values double precision[], p_units integer, p_next_units integer) RETURNS void
+CREATE FUNCTION leat.commit_step(p_run bigint, p_fence bigint, p_epoch bigint, p_step bigint, p_weights_slot integer, p_weights text, p_state_slot integer, p_state text, p_samples bigint, p_values double precision[]) RETURNS void
     LANGUAGE plpgsql
     AS $$
 declare
   r leat.run := leat.fenced(p_run, p_fence, p_epoch);
-  units_ bigint;
-  confirmed_ bigint;
   workers_ integer;
 begin
   if r.step <> p_step then
@@ -263,12 +249,8 @@ begin
       cardinality(array_remove(p_values, null)) using errcode = 'invalid_parameter_value';
   end if;
   perform from leat.unit where run = p_run and step = p_step order by unit for update;
-  select count(*), count(*) filter (where state = 'confirmed') into units_, confirmed_
-  from leat.unit where run = p_run and step = p_step;
-  if units_ is distinct from p_units then
-    raise exception 'leat: step % has % units, not %', p_step, units_, p_units
-      using errcode = 'LT002';
-  elsif confirmed_ <> units_ then
+  if (select count(*) from leat.unit where run = p_run and step = p_step
+      and state = 'confirmed') <> r.units then
     raise exception 'leat: not all units of step % are confirmed', p_step using errcode = 'LT002';
   end if;
   select count(distinct (account, machine)) into workers_ from leat.lease
@@ -279,7 +261,8 @@ begin
   where run = p_run and step = p_step and state = 'live';
   delete from leat.lease where run = p_run and step < p_step;
   delete from leat.unit where run = p_run and step < p_step;
-  if p_step + 1 < r.steps then perform leat.add_units(r, p_step + 1, p_next_units); end if;
+  insert into leat.unit (run, step, unit)
+  select p_run, p_step + 1, n from generate_series(0, r.units - 1) n where p_step + 1 < r.steps;
   update leat.run set step = p_step + 1, weights_slot = p_weights_slot, weights_hash = p_weights,
     state_slot = coalesce(p_state_slot, state_slot),
     state_step = case when p_state_slot is null then state_step else p_step + 1 end,
@@ -287,7 +270,7 @@ begin
   where id = p_run;
   delete from leat.event where id <= (select max(id) from leat.event) - 10000;
 end $$;
-ALTER FUNCTION leat.commit_step(p_run bigint, p_fence bigint, p_epoch bigint, p_step bigint, p_weights_slot integer, p_weights text, p_state_slot integer, p_state text, p_samples bigint, p_values double precision[], p_units integer, p_next_units integer) OWNER TO owner;
+ALTER FUNCTION leat.commit_step(p_run bigint, p_fence bigint, p_epoch bigint, p_step bigint, p_weights_slot integer, p_weights text, p_state_slot integer, p_state text, p_samples bigint, p_values double precision[]) OWNER TO owner;
 CREATE FUNCTION leat.confirm(p_run bigint, p_fence bigint, p_epoch bigint, p_step bigint, p_unit integer, p_lease bigint) RETURNS boolean
     LANGUAGE plpgsql
     AS $$
@@ -650,7 +633,7 @@ CREATE FUNCTION leat.note(p_run bigint, p_kind text, p_machine text, p_words tex
   values (p_run, p_kind, session_user, p_machine, left(p_words, 500))
 $$;
 ALTER FUNCTION leat.note(p_run bigint, p_kind text, p_machine text, p_words text) OWNER TO owner;
-CREATE FUNCTION leat.open_step(p_run bigint, p_fence bigint, p_epoch bigint, p_step bigint, p_slot integer, p_weights text, p_units integer) RETURNS void
+CREATE FUNCTION leat.open_step(p_run bigint, p_fence bigint, p_epoch bigint, p_step bigint, p_slot integer, p_weights text) RETURNS void
     LANGUAGE plpgsql
     AS $$
 declare
@@ -663,12 +646,13 @@ begin
   delete from leat.lease where run = p_run;
   delete from leat.unit where run = p_run;
   delete from leat.step where run = p_run and step >= p_step;
-  if p_step < r.steps then perform leat.add_units(r, p_step, p_units); end if;
+  insert into leat.unit (run, step, unit)
+  select p_run, p_step, n from generate_series(0, r.units - 1) n where p_step < r.steps;
   update leat.run set step = p_step, weights_slot = p_slot, weights_hash = p_weights,
     state_step = case when state_step > p_step then -1 else state_step end
   where id = p_run;
 end $$;
-ALTER FUNCTION leat.open_step(p_run bigint, p_fence bigint, p_epoch bigint, p_step bigint, p_slot integer, p_weights text, p_units integer) OWNER TO owner;
+ALTER FUNCTION leat.open_step(p_run bigint, p_fence bigint, p_epoch bigint, p_step bigint, p_slot integer, p_weights text) OWNER TO owner;
 CREATE FUNCTION leat.own_result(p_run bigint, p_fence bigint, p_epoch bigint, p_step bigint, p_unit integer, p_hash text) RETURNS boolean
     LANGUAGE plpgsql
     AS $$
@@ -913,7 +897,7 @@ begin
   where id = p_run;
 end $$;
 ALTER FUNCTION leat.renew_hold(p_run bigint, p_fence bigint, p_epoch bigint) OWNER TO owner;
-CREATE FUNCTION leat.resume_run(p_run bigint, p_fence bigint, p_epoch bigint, p_steps bigint, p_lease_ms bigint, p_renew_ms bigint, p_silent_ms bigint, p_hold_ms bigint, p_data_note text, p_units integer) RETURNS void
+CREATE FUNCTION leat.resume_run(p_run bigint, p_fence bigint, p_epoch bigint, p_steps bigint, p_lease_ms bigint, p_renew_ms bigint, p_silent_ms bigint, p_hold_ms bigint, p_data_note text) RETURNS void
     LANGUAGE plpgsql
     AS $$
 declare
@@ -925,9 +909,11 @@ begin
     reason = ''
   where id = p_run;
   -- the last step was committed without units of a next one
-  if r.step >= 0 and r.step < p_steps then perform leat.add_units(r, r.step, p_units); end if;
+  insert into leat.unit (run, step, unit)
+  select p_run, r.step, n from generate_series(0, r.units - 1) n
+  where r.step >= 0 and r.step < p_steps on conflict do nothing;
 end $$;
-ALTER FUNCTION leat.resume_run(p_run bigint, p_fence bigint, p_epoch bigint, p_steps bigint, p_lease_ms bigint, p_renew_ms bigint, p_silent_ms bigint, p_hold_ms bigint, p_data_note text, p_units integer) OWNER TO owner;
+ALTER FUNCTION leat.resume_run(p_run bigint, p_fence bigint, p_epoch bigint, p_steps bigint, p_lease_ms bigint, p_renew_ms bigint, p_silent_ms bigint, p_hold_ms bigint, p_data_note text) OWNER TO owner;
 CREATE FUNCTION leat.samples(p_run bigint, p_samples bigint[]) RETURNS bytea
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -1138,7 +1124,7 @@ CREATE VIEW leat.gradients WITH (security_barrier='true') AS
     u.step AS iteration,
     u.unit AS work_unit_id,
     l.machine AS worker_id,
-    NULLIF(r.unit_size, 0) AS num_samples,
+    r.unit_size AS num_samples,
     r.payload_bytes AS bytes,
         CASE
             WHEN (u.step < r.step) THEN u.hash
@@ -1176,7 +1162,7 @@ ALTER TABLE leat.step OWNER TO owner;
 CREATE VIEW leat.loss_history WITH (security_barrier='true') AS
  SELECT s.run,
     s.step AS iteration,
-    (s.samples / r.samples) AS epoch,
+    ((((s.step + 1) * r.units) * r.unit_size) / r.samples) AS epoch,
     v.loss_g AS g_loss,
     (v.loss_d_images + v.loss_d_fakes) AS d_loss,
     v.loss_d_images,
@@ -1243,11 +1229,11 @@ CREATE VIEW leat.training_state WITH (security_barrier='true') AS
     r.name,
     r.model,
     r.step AS current_iteration,
-    (COALESCE(s.samples, ((r.step * r.units) * NULLIF(r.unit_size, 0))) / r.samples) AS current_epoch,
+    (((r.step * r.units) * r.unit_size) / r.samples) AS current_epoch,
     r.steps,
     s."values"[array_position(r.value_names, 'loss_g'::text)] AS generator_loss,
     (s."values"[array_position(r.value_names, 'loss_d_images'::text)] + s."values"[array_position(r.value_names, 'loss_d_fakes'::text)]) AS discriminator_loss,
-    COALESCE(s.samples, ((r.step * r.units) * NULLIF(r.unit_size, 0))) AS total_images_processed,
+    ((r.step * r.units) * r.unit_size) AS total_images_processed,
     (r.state = 'open'::text) AS training_active,
     r.state,
     r.reason,
@@ -1283,9 +1269,9 @@ CREATE VIEW leat.work_units WITH (security_barrier='true') AS
  SELECT u.run,
     u.step AS iteration,
     u.unit AS id,
-    (((u.step * r.units) + u.unit) * NULLIF(r.unit_size, 0)) AS start_index,
-    ((((u.step * r.units) + u.unit) + 1) * NULLIF(r.unit_size, 0)) AS end_index,
-    ((((u.step * r.units) + u.unit) * NULLIF(r.unit_size, 0)) / r.samples) AS epoch,
+    (((u.step * r.units) + u.unit) * r.unit_size) AS start_index,
+    ((((u.step * r.units) + u.unit) + 1) * r.unit_size) AS end_index,
+    ((((u.step * r.units) + u.unit) * r.unit_size) / r.samples) AS epoch,
         CASE u.state
             WHEN 'ready'::text THEN 'pending'::text
             WHEN 'out'::text THEN 'in_progress'::text
@@ -1319,7 +1305,7 @@ CREATE VIEW leat.workers WITH (security_barrier='true') AS
             ELSE 'inactive'::text
         END AS status,
     m.accepted AS total_work_units,
-    (m.accepted * NULLIF(r.unit_size, 0)) AS total_images,
+    (m.accepted * r.unit_size) AS total_images,
     m.refused,
     m.bytes,
     m.run
@@ -1327,21 +1313,21 @@ CREATE VIEW leat.workers WITH (security_barrier='true') AS
      LEFT JOIN leat.run r ON ((r.id = m.run)));
 ALTER TABLE leat.workers OWNER TO owner;
 COPY leat.account (name, created_at, accepted, confirmed, refused, mismatched) FROM stdin;
-ann	2026-11-29 01:29:03.151197+00	13	0	0	0
+ann	2026-11-28 23:00:37.85039+00	13	0	0	0
 \.
 COPY leat.event (id, run, at, kind, account, machine, words) FROM stdin;
 \.
 COPY leat.lease (lease, run, step, unit, account, machine, epoch, kind, state, reason, granted_at, renewed_at, until, ended_at) FROM stdin;
-13	1	4	0	ann	9598a5cf3d190b2d4449ca167202e78f	4422581305661924708	work	used		2026-11-29 01:29:07.863162+00	2026-11-29 01:29:07.877809+00	2026-11-29 01:34:07.877809+00	2026-11-29 01:29:07.87882+00
-10	1	3	0	ann	9598a5cf3d190b2d4449ca167202e78f	-4445193174838749233	work	used		2026-11-29 01:29:06.699371+00	2026-11-29 01:29:06.74121+00	2026-11-29 01:34:06.74121+00	2026-11-29 01:29:06.744627+00
-11	1	3	1	ann	9598a5cf3d190b2d4449ca167202e78f	6557790356231019030	work	used		2026-11-29 01:29:07.098025+00	2026-11-29 01:29:07.156127+00	2026-11-29 01:34:07.156127+00	2026-11-29 01:29:07.171028+00
-12	1	3	2	ann	9598a5cf3d190b2d4449ca167202e78f	-3261297643390482845	work	used		2026-11-29 01:29:07.489814+00	2026-11-29 01:29:07.531904+00	2026-11-29 01:34:07.531904+00	2026-11-29 01:29:07.539091+00
+13	1	4	0	ann	a63a98656829901d12dd461bee41ea0b	-3159451845787941184	work	used		2026-11-28 23:00:42.931768+00	2026-11-28 23:00:42.966859+00	2026-11-28 23:05:42.966859+00	2026-11-28 23:00:42.974607+00
+10	1	3	0	ann	a63a98656829901d12dd461bee41ea0b	-3668920352974179487	work	used		2026-11-28 23:00:41.711582+00	2026-11-28 23:00:41.750872+00	2026-11-28 23:05:41.750872+00	2026-11-28 23:00:41.766686+00
+11	1	3	1	ann	a63a98656829901d12dd461bee41ea0b	-5244233087341806583	work	used		2026-11-28 23:00:42.059456+00	2026-11-28 23:00:42.091112+00	2026-11-28 23:05:42.091112+00	2026-11-28 23:00:42.094432+00
+12	1	3	2	ann	a63a98656829901d12dd461bee41ea0b	-541807735878270477	work	used		2026-11-28 23:00:42.445642+00	2026-11-28 23:00:42.494836+00	2026-11-28 23:05:42.494836+00	2026-11-28 23:00:42.50267+00
 \.
 COPY leat.list_1 (part, bytes) FROM stdin;
 0	\\x7b0a202022666f726d6174223a20226c6561742e696d61676573222c0a20202276657273696f6e223a20312c0a202022636f756e74223a2032342c0a20202273697a65223a2036342c0a20202266696e6765727072696e74223a202265313366623231643461623737316235646362653931646362636363643065616266656136396335356135656534353934363530613961626533366266393561222c0a2020226465636f6465645f736861323536223a202237323063373231646638393033656364343338626632636563326565323936336264346462303133363334373239373630393234646133343134363661313666222c0a202022736f727465645f736861323536223a202237323063373231646638393033656364343338626632636563326565323936336264346462303133363334373239373630393234646133343134363661313666222c0a20202272656a6563746564223a20302c0a20202266696c655f6279746573223a203239393030382c0a20202270616765735f78786833223a202236393633373334666133333833666230222c0a202022696d61676573223a205b0a202020205b22612f303030302e6a7067222c36342c3132382c2230303030303030303030303030303030225d2c0a202020205b22612f303030312e6a7067222c37342c3132392c2230303030303030303965333737396231225d2c0a202020205b22612f303030322e6a7067222c38342c3133302c2230303030303030313363366566333632225d2c0a202020205b22612f303030332e6a7067222c39342c3133312c2230303030303030316461613636643133225d2c0a202020205b22612f303030342e6a7067222c3130342c3133322c2230303030303030323738646465366334225d2c0a202020205b22612f303030352e6a7067222c3131342c3133332c2230303030303030333137313536303735225d2c0a202020205b22612f303030362e6a7067222c3132342c3133342c2230303030303030336235346364613236225d2c0a202020205b22612f303030372e6a7067222c3133342c3133352c2230303030303030343533383435336437225d2c0a202020205b22612f303030382e6a7067222c3134342c3133362c2230303030303030346631626263643838225d2c0a202020205b22612f303030392e6a7067222c3135342c3133372c2230303030303030353866663334373339225d2c0a202020205b22612f303031302e6a7067222c3136342c3133382c2230303030303030363265326163306561225d2c0a202020205b22612f303031312e6a7067222c3137342c3133392c2230303030303030366363363233613962225d2c0a202020205b22612f303031322e6a7067222c3138342c3134302c2230303030303030373661393962343463225d2c0a202020205b22612f303031332e6a7067222c3139342c3134312c2230303030303030383038643132646664225d2c0a202020205b22612f303031342e6a7067222c3230342c3134322c2230303030303030386137303861376165225d2c0a202020205b22612f303031352e6a7067222c3231342c3134332c2230303030303030393435343032313566225d2c0a202020205b22612f303031362e6a7067222c3232342c3134342c2230303030303030396533373739623130225d2c0a202020205b22612f303031372e6a7067222c3233342c3134352c2230303030303030613831616631346331225d2c0a202020205b22612f303031382e6a7067222c3234342c3134362c2230303030303030623166653638653732225d2c0a202020205b22612f303031392e6a7067222c3235342c3134372c2230303030303030626265316530383233225d2c0a202020205b22612f303032302e6a7067222c3236342c3134382c2230303030303030633563353538316434225d2c0a202020205b22612f303032312e6a7067222c3237342c3134392c2230303030303030636661386366623835225d2c0a202020205b22612f303032322e6a7067222c3238342c3135302c2230303030303030643938633437353336225d2c0a202020205b22612f303032332e6a7067222c3239342c3135312c2230303030303030653336666265656537225d0a20205d0a7d
 \.
 COPY leat.machine (account, id, name, hardware, created_at, seen_at, run, accepted, refused, bytes, news) FROM stdin;
-ann	9598a5cf3d190b2d4449ca167202e78f	a machine	2 processors, 4.0 GiB	2026-11-29 01:29:03.152807+00	2026-11-29 01:29:07.879039+00	1	13	0	66508	
+ann	a63a98656829901d12dd461bee41ea0b	a machine	2 processors, 4.0 GiB	2026-11-28 23:00:37.85205+00	2026-11-28 23:00:42.97486+00	1	13	0	66508	
 \.
 COPY leat.part_1_0 (lease, part, bytes) FROM stdin;
 13	0	\\x6c656174756e697401000000010000009cd3f5243772474308de7409d0c1aed30400000000000000000000000000000080d541739f3c71cde37f8b90bce6bc6a6d8062b33f3daf4dd43baa4443bde9d7000000000000000000000000000010405a08000000000000ac000000000000000300000000000000fc13000000000000303ea6bd833e3f3ecf3d29bf293f4fbd42bfc03d433d1fbd843d2bbdb63e513ea03c8fbee6bca33e36be033f903e013d433c403d463f31be173d933e3f3e023caf3ef5bccd3e84bea43dc6bc9ebe283e1a3e313f71bebfbd24bc99bd60bd0ebf52be2a3e3a3e223d17bd07be7fbe9fbe0dbe89be953a053fefbd80be733ee73e823e15be353e79bc943d6abce6bd21bed1bc8b3d79bfafbc97bd72bea63d893c64bc4f3db0bd513d113e8dbdf83d333da5bea13e863d833dd03da9bda1bc4bbe0bbdcb3ca4bc053ec8bd053d80bc223e9f3ed03e35bdbbbef4bd0dbea53b273c38be79bef53d3dbd4abe623ff5be29bfa33bd03e36bf8ebdebbc5ebe8b3de43eb33e613f403e76bf30bee1be88bf303e70bf6c3ee4bc2e3f43be3d3fad3f453fcebe103f41bd43bf45bf4a3f094089bec8bd8cbe1340e1be163e35bc4f3ef23e083f8b3e3c3e2d3e633f2cbec83eacbf9abee1bec83fe83deebd823d8fbf92bf1f3f72bfdfbeab3d183fd5be5cbe2cbf0d3f15beb83d903f283d10bfacbe143fa7bdbd3e203fc43db23e35be62be853c703e20bf73bf8dbd4f3e86be9e3f063d6fbff2be9fbda73e4ebf1b3f6d3f17be95bfdfbe33bde4be663f893e1dbe88be38bf083f7d3ed63cb03e33bf2f3f24be55bf883d543f64bf13be0e3f02bd323f9a3e953faabe933dbe3f2b3e133e79bf773d99bfcabf993b45beeebf503d993f813da7be3b3efa3e49bdd6be2ebf273e82bcba3d973d95be133e3bbea73e7d3d82bedbbe303cd63e90be1d3e9bbe723d40bd803e833e4ebe5f3d15be123ec7beda3de1bde63ebbbebe3e61bd8b3e0a3f79be1c3f23bf843ddfbcc1b90abf8abec0bef03ef0bc6cbb773ebfbd0e3d42beb43e9bbebb3d203e18be22be89be5a3eca3e18bd263ed53c093e853d883c67be0bbe983e89bfddbcbb3de8bc34beb23dcf3e62befe3c88bbd33e5dbec03dfb3d88bda1beedbc90bebd3e923d8e3e72bd613c8d3e683c423e773ea73e083fe2bd8e3e72bfe4be01bf4fbca33e7e3daabe763e14bf103e9e3d26bf753fa63ec0bdd23c95bd1bbf373d063e30bf363f9d3e503e0abf833d223f553f9abe0040b4be9fbf143e0d3dadbe0f3e08bf80bec2be2a3fe8becbbdfb3e663fdd3daabe163ecc3cd43d323f5dbe31bebf3ea33e08bdaa3edfbd533f45bf77bf883e5cbf7f3f313f823e7bbf13bed63eecbcef3f41bf23bf1e3f3a3f763e7dbfc5bd853e95be39bff4be4abe5d3f77be34be263f253e1e3f05bf053ea5bd53bf193d6f3e9bbeb9bdab3e10c014bf6cbe07bf74be9f3b3a3e5d3f2e3dbabc083fbdbe053fe33da9be953f443eaf3ea2bec7befebd9ebc573e4fbf59be663e03bf733e0fbf0a3f883fbc3f98bebdbe0f3e42bfbcbc4cbd3ebf6bbfc53e59be67bfe93fc1bf44bf3fbdd03fafbf73bc8ebd4e3f3fbe213f553dd3bc973ccbbd9b3d433ad3bdaa3db53d30bd013df9bd9d3d4a3d52bc973dc9bdb13feebc1cbe1f3f9bbed8be92bfdebe293f21be3abefc3dc7be013d9c3e7b3db4bd8f3ece3dfd3d213e273fc7bcdebe0b3fa0bed5bfbd3e143fb93dcd3d083ef83e833d953c923e09bfcbbde6bed8be953feabe993fdabc8fbef33ed1be513ebe3e5b3ea63f1abf303e1fbfe6bc83bd3ebc7cbebc3fcfbfd7be63bf923e833e043f253e1f3ff3bd3e3f2d3ea93e6bbd3abe77be87bfedbd7e3eb9be173fcbbdc9be14bec7beb7bd10beb23e813c123edfbf333dfebf28bcd03e8bbdb93d6fbdfebd393f73be933fbebe443f8e3d91be963fe23c77be89be23bedc3edd3c353d943daabe48bf2bbe09be403f84bd1f3e1d3fdfbe7b3f65bf083e2ebfd23ec53c263e6c3e8c3e0cbbdebe06bde5bef1bd9e3faf3dcdbee83eb93a29be423ee5be67be74bd813fd2bd073cc83e1a3e82beaa3e6a3e8abf883e0c3f323e6b3df73dec3d023e983ea0be35bf553f873c3bbfa13f24bee33e193f9abec13ed7bed83de03e0cbdfcbd55bf93ba103efbbe7d3c8f3dd9be6d3fa8bf223f79bfeb3e3f3dadbe093bbd3ea0be653e593b193e80be9cbcbc3d3f3ed23cd03ed9beba3e0e3f19be223ebabe783e843db73d82bc883e37bf093fd2be9dbd27bd823d1dbeff3d7e3eb5bcd63c9e3e93bfd23e76bfe6bec13e18bfa5bef43e94be6b3e2dbdaabf8f3eccbea33eb73e6d3e843dd53cfabe843fb2beab3e943e273fb4be993fc53dd83e6e3d3e3ce03d143f143d113fe23dd6beb6beaabdb7be1e3f813d5b3ff43cc8bdeb3ca9bfb83e173df2bd343eeebc04bf0c3f1bbf7dbd0cbe623e03beddbdca3e403e453e283f1cbe033e5bbf28bdbdbde3be4c3d1b3fe53e0c3fb03e0d3d8dbe82bea5be49be243f913e763e2c3b1e3e83bc473fb53ea23e31bfe53c853d9bbebe3d563fb53de73ac3bd593f383ed1be37bb2abf3dbd843d2abe983eaf3e88bf163f33be1d3fc4bd0fbf263d0bbfdbbd713c07bed6bdedbd923eeabdf13c1ebe51bd143e41bff43da53d60bfc93d65be43be52be2e3fd3bc493f1f3efabe143f40bf1dbf3e3d633f38bf2a3f53bd923e103d043fc0bef23d5d3c58be183efe3dd03c083ec63e073f2fbe43bfa23b62bf7bbe9e3e24be8bbc8c3d703fd2bb0e3e23bf81bea83e013e293f613e25bf94be183defbedabd5e3d903d03be75bd143fd63d433fc23eccbd1bbe41bf953e363ea9be55be04bff4bea03f613e0abe53bfcfbe50bf4b3f313f33bf103e03bd573fa2be823e84bff1be0fbf333e973c69beac3c523ebf3e523e29be133f7cbeb1bc2dbea8be20be463ebebe9d3e86be56bf093f44bf733d97bd3f3e3fbed23dc4bff5beddbf5cbd4abe88bd27be2bbc763edcbc1dbd493e45bf873d323e01bf6e3fc73ccebe9cbec2be55bf9b3e113d843f80bd82bd443fb43eb13eb03eacbe693f2dbd813f48bf573f4abf7abd183edabdf43b43bdad3d823c173e0d3dcd3c193f1540b23e3fbf3d3f60be44beab3e223d27bf52bf25be4b3f1bbf0d40b53f433dbc3ff3be55bd2cbf9c3dee3e033eaabe5cbfedbe6bbcecbedc3e14bfaabe1abe873d8abfc13e9d3ec4be273fbcbe253e083f88be5d3e993f3d3f3ebf203e8dbb2cbe46bedebeedbefe3b04c0043f86bebd3f3ebe5bbe35bf8c3fb5bd0a3e08bf043f5a3e7d3e673da23eb0bf7b3f133f52bd2d3d11be29408ebeefbe9c3e11bffa3f8ebda23f77bf1840dcbffc3e0cbef8bfcf3f983e4a3f013e48bf023e5ac001bffebfe23e163fce3f3f3efcbdeebe973e4b3e123f9dbd503e3f3e3d3fbcbef4be62bed53f1ec03f3fa6bfd33c8abe02bf0bbfad3eb8be91be27bf633e66be6c3d5bbd20bd983fd83f9bc05abfc73ff93fe43e0340f5be103f813f433f0d40933f684039be37c00fbf8140b73f47c0d7be3d40a53f9b3a04bed6bd4a3f6b3f893faec0223c1b3e5b3f66c028bf0c3f88c09abf853d8a3f8e408dc0fc3f2bc0f1bf0f4052c016c03b3fed3fa93c5ebe2c3d39c059bdb33e803e433f0b3fa43f143f433ebabeefbfdc3f133f1dbf5bbe613f56bf9d3ea83c4f403640913f643f434024c08a3f00c09a40e640d13f6740e340924010415f40b040cd409c400d41b440ef4008419940a8409040d740df40ea3f48401f3feb40203e8e3fee3f5c40623f504039be873f34bfc5403e40cc400f402fbf1540d83eca3f23402ec0da40943f1c402e40fdbf29c016c092c089c004bf01c099c099bfecbff33f0a3f3cc08dc01a40a6c0bb3eb7c0873ed2bfe8bfa1c088befcbfa73ed9be30c0703f873f5ec0cdc05ec081c0193e26be0a403bc06c3f3bbf33bf80bf35c0143f23bf45bfc03ed0bfd8bedd3e97bfa33eb5bf593ef6bf873a10be85bfeebeebbe8abfb1bf9cbfd3bec6bf1abf82bf93be30be89ba2140263e7c3f113ff03f943fb83f033f21bfb23e80bf2440663f80bfad3e83bfd03ff83f2f3f183f5140993f13bf303f17402640af3fa0bdb43f9a3f14bedbbef4bcbe3eee3ebebe1dbdc63e29c04f3f343d9dbf14c0d63d1040013e143e18bd9bbfb1bff0bedfbe8abf74bfadbf63bf42bf37bf01c07abff23f843f81be0f4094bf8f3f41bf2dbf1b3e53bff3bd8bbe8bbea1bee0bd00bf4fbfb43d78bf923ea6bf12bf323e04bfa2bf323faebe05bf403d2ebfc2befbbeb3bdac3ede3e823fcebd59bc3d3e90bdc93cd1bcab3d15be533d8f3d52bdc0be823e0cbe743d08bdbd3c203d9cbb843e1ebe76bed1be0e3d98ba48be4a3e8cbd5c3e96bdcc3eaabd103d003d9f3daf3c13bda4bdb6bd043dc33dd9bd78bc2a3e233ec0beb9bc66bb01be053c113dfc3dac3d22bedfbc933d22bc013d9ebe07bdad3ca1be9bbe7cbde73d023d483e723c893d0e3ee23b003eb0beed3e4f3e113fb2bf87bfd6be223ed8bf7cbfc9be16bffa3e38bfeebd1c3e433e893b42bf553d8bbeb83d8cbc0abf633ff83e073fd83e823ebc3e01be3e3e83bff83eea3e91be3cbf35bf83be27be453f7bbfa83e61be0fbff3be1bbf213e94be7dbf1b3f0f3f6fbecfbf44bfbabdc3bff9bf1bc040bf603c65bf30bf3dbf8bbf4dbd66bd463e45be43beae3ec63e46be33bf003fca3eec3edf3e99bd4b3e713dd73d943ed13d973e883eb83e083e8e3e94be0b3d7cbdd1bd57bee1bd8ebd0c3e09bf12be503e31bd123f903ecc3e723dec3ef5bef8bbf63e323fc9be993d05bf08be83be87bdafbf89be8a3eef3e26bf663eacbe0c3ec93e0a3f18bf023fd7be7abd413fce3ec8be363ff13e073c913e883e333f13bde33e033f023fc7bef53d113d17bfee3d3ebea73dc4be2fbe253ebbbcf8be103ea8bd92bddfbcdf3dcc3e053f1a3f973d313f4e3f3d3e943d7b3f433f823f10bfc13ff73e61bff1beabbeb53cf63e773e23be09bd473f593eba3ee73e0bbd4dbdb93f4b3fb63daebe7d3ea5bdc2bf8cbf413f34bfedbd8bbf0c3ee63db9bf94bf5a3f1f3fa3bee0be13bfe4bdb5bec0be533f4c3e3b3fe23e6bbd5dbe393ebcbe6dbff43dafbea93ec63e9bbeb4be20bf883f8cbf86bf4dbff73e5f3ea9beeebe94bd3dbe48be08befb3d323c23bfffbd2e3f6fbfa9bfb5bf363faebd0cbf0cbfa03fb93e92bf46bfb43e013f3f3ce23d333ddbbee9bc0fbf86bec8beecbe0cbf9bbe42be93be453fafbe083edebed23d033dc13d283c22bd23be093db0bcc93e99be413d01bf48bd353ef8bdf93d20bf073f0abf0e3e96be42be16bd0b3fc83e833e5d3ee73c203fa73e113e6a3d613dd23e96be59be51be8cbe1cbf24bf4dbd923e033e8d3e02bed23ea53e56be17bf5e3f763fb13fa83eab3f273fc73fa93f413eca3e9fbd0e3e5f3db13e7abd69be10be46bd913fe3bd963c01bf993e9dbe603e6e3de4bda33d4f3d0a3f863fb6be393f1c3e373f7dbed1beea3d72bfa03faf3e01bdc33e323f8f3e2839013f1a3f61bec43ebcbe1abef33ac43ed63c4a3f853f853e273e623f363fa63ebc3e82bed63d9fbd96bd193fbbbd1d3f143fcc3e4cbfdbbe833e053f033dd2be863d86bdd4bdcebe7fbefdbdbdbdeabdec3e03bebc3da6bdf43efabd89be0c3f683d0a3f30bd013f293f783f36bf42be573e153e8dbf23bfc53e3b3c0d3f883e433e093e133f573f3f3f493f32be943e723f293f13bf81beca3ebc3e00bdccbc9abc3e3e93bdbcbd24bcb9bc1abde2bce03bfc3d17bde0bd453c93bd12befe3fb63f14be3bbf2740204032bee9bfe13f853ef5bd27c0a5bf7abfe7bd43bd18bf6b3db43e853ef03ec83f923f99be08bfe43e813f9fbf4fbf853f34bf76bec4be08408e3fcbbfc83e23408d3fc7bfe2bfcb3f753f45bff5be61bf693f73be6ebfeabf54bd023ebc3def3f0340f73b06bbb8bedc3fbabe85bfea3fedbedfbeb6bfeb3f243f09bda2be053fbbbe90bf973e9f3f9d3ea23f5ebe163ff43d0ebfa23fb2bfc0bfa63fa23f0e3de3bf923f3e400cbe16bfcabfb63dee3ff3be61be3ebf44bf723ff33e6cbd493f0e40f33dc3bfdb3ef93e4c3e6fbe823f50bdffbe51bf8ebf473f903ea3be3dbf7d3fbb3fc3bd8ebd1840f93ef03eaebe86bf93e183bab42d7d3be43bb439811643bbd93b4fbb0002b536282bf0bb602114bbbfe0453c24efbebcfcab8f3cec37d1bcdc0dbfbccabf04bbd8c16b3c86786d3a64ba2f3a827b733a61991a3a76218d3a45a47b3abb70263adb8e483a467a863b1a1cb23bc244a03be20e823b1a50773b50de5d3bf69f043bd09c87b9145217ba30a3ad3b9b02ac393bd2e33a31f6c13aec26283d6000093ddbcb233d768dfcbcf2a3963c79436cbd860bb8bb52fa24bdc94aa133d9b8d033bf989d38bc4e5236e69c063728e63b388fd53b3c8279343bcdc9c13bc4bc273b64a18c3b2926773baece443b87fe843bba9b5737fc61c5387f760a390d65deba4708073b9c59853b62db933dc152b1bb3f3b7e3dc1bc5f3c0a44323c0eb6143d8f73bbbb904307bd65bbee3278485932a9adf836c26d8136d2454937a536bb37cdf51f3c6a5a5e3b32975e3c3bfa973b4b26913b818e603b07ad033b19ef753b043036bb7c42d1bbb50498bb623e84bb680e1a3a36948f3b1e9cd23b9e66863b0521133c6ec4cabcb9e23a3c307cbcbcbef3acbc3f7904bb99bb543c1f290e3ac870053a7ffa3f3a6eae2a3ad8d12f3ad70c883a8327293a4093833af7638b3b9b4dc43bb826963bdda15b3b8633703b53ea433b3e6f0e3b9a8665b9b065ffb9812a313cce0f41bae0188b3b15c8a43b698b5d3d5b297d3c63e3043d4041e9bade78173d63a9d0bc2c9c8bbc7c0b5fbd28d884347b03d9346bed403ab8287e38ed98133949c1653981f7083d3c49df3bccc2893c3568383cd5ed9a3c1db86e3c33677e3c111aef3c48512f3760e8b1385e2a17399331debab01d033be7ae8b3b8580863d83148a3cacd1233d497f953c251f143cb073ef3c23ef35bcd256fabcdb2e123329208132b40f28375cdabc36b7b05d37740413381dbc803c90ccd63bfecf4c3c4a6abf3ba1f8223be4ea2e3b42cc5f3b890a8c3b000000b8dc1a0340000000e88d260840000000c8f65f0440
@@ -1349,17 +1335,17 @@ COPY leat.part_1_0 (lease, part, bytes) FROM stdin;
 COPY leat.part_1_1 (lease, part, bytes) FROM stdin;
 \.
 COPY leat.run (id, name, created_at, identity, settings, model, model_hash, value_names, data, data_note, samples, sample_bytes, list_bytes, kernel_class, leat_version, units, unit_size, steps, payload_bytes, weights_bytes, state_bytes, part_bytes, memory_bytes, lease_ms, renew_ms, silent_ms, hold_ms, state, reason, fence, epoch, coordinator, coordinator_until, step, weights_slot, weights_hash, state_slot, state_step, state_hash) FROM stdin;
-1	run	2026-11-29 01:29:02.753075+00	9cd3f5243772474308de7409d0c1aed392657100d02ab3b16388e47ba49ade79	{"steps":"6","width":"1","latent":"4","schedule":"simultaneous","units":"3","unit-size":"4","micro-batch":"2","codec-up":"bf16","codec-down":"bf16","learning-rate":"0.0002","beta1":"0.5","beta2":"0.999","seed":"0","checkpoint-every":"0","checkpoint-minutes":"10","keep":"1","sample-every":"0"}\n	dcgan	387e76fe1dd0fd37da4a1b6947ff7c38c1e5c2d8cdc3ba1780ebee20a71b7cb4	{loss_d_images,loss_d_fakes,loss_g,norm_d,norm_g}	e13fb21d4ab771b5dcbe91dcbcccd0eabfea69c55a5ee4594650a9abe36bf95a		24	0	1553	987ed34e963da973	0.1.0	3	4	6	5116	4276	25904	1048576	0	300000	10000	30000	15000	open		2	4140073150128052596		-infinity	4	0	80d541739f3c71cde37f8b90bce6bc6a6d8062b33f3daf4dd43baa4443bde9d7	0	-1	
+1	run	2026-11-28 23:00:37.580357+00	9cd3f5243772474308de7409d0c1aed392657100d02ab3b16388e47ba49ade79	{"steps":"6","width":"1","latent":"4","schedule":"simultaneous","units":"3","unit-size":"4","micro-batch":"2","codec-up":"bf16","codec-down":"bf16","learning-rate":"0.0002","beta1":"0.5","beta2":"0.999","seed":"0","checkpoint-every":"0","checkpoint-minutes":"10","keep":"1","sample-every":"0"}\n	dcgan	387e76fe1dd0fd37da4a1b6947ff7c38c1e5c2d8cdc3ba1780ebee20a71b7cb4	{loss_d_images,loss_d_fakes,loss_g,norm_d,norm_g}	e13fb21d4ab771b5dcbe91dcbcccd0eabfea69c55a5ee4594650a9abe36bf95a		24	0	1553	987ed34e963da973	0.1.0	3	4	6	5116	4276	25904	1048576	0	300000	10000	30000	15000	open		2	3691892031265128850		-infinity	4	0	80d541739f3c71cde37f8b90bce6bc6a6d8062b33f3daf4dd43baa4443bde9d7	0	-1	
 \.
 COPY leat.state_1_0 (part, bytes) FROM stdin;
 \.
 COPY leat.state_1_1 (part, bytes) FROM stdin;
 \.
 COPY leat.step (run, step, committed_at, state_hash, samples, "values", workers) FROM stdin;
-1	0	2026-11-29 01:29:04.158181+00	0ac310afad7c09a83926e0fc5b3ee6af97b2f24462dc389adddfbedb7a8692c2	12	{0.6769956052303314,0.7436676124731699,0.6480246583620707,6.557146231466013,4.914018605648761}	1
-1	1	2026-11-29 01:29:05.326225+00	5c93b5d02416bbba62190281470622f045394d091857147e378eb61b1dac88d3	24	{0.6367054308454195,0.7610371460517248,0.6325600445270538,6.657657774716225,5.1712940070465185}	1
-1	2	2026-11-29 01:29:06.402479+00	7a186f84e47d1d579221ce7d896c8e9cad71b34817471c4064797fabd1e274b0	36	{0.6480716317892075,0.7268533507982889,0.6615332315365473,7.503843522560239,4.6587601293240235}	1
-1	3	2026-11-29 01:29:07.582425+00	fb7182c5e9017b4f0efd85c2773e7d6fd3ae247f9c8d3a9e3f90eb85d4bb790c	48	{0.6529662335912386,0.7435178806384405,0.646373967329661,6.438412296978509,5.736614910599147}	1
+1	0	2026-11-28 23:00:38.880076+00	0ac310afad7c09a83926e0fc5b3ee6af97b2f24462dc389adddfbedb7a8692c2	12	{0.6769956052303314,0.7436676124731699,0.6480246583620707,6.557146231466013,4.914018605648761}	1
+1	1	2026-11-28 23:00:40.249937+00	5c93b5d02416bbba62190281470622f045394d091857147e378eb61b1dac88d3	24	{0.6367054308454195,0.7610371460517248,0.6325600445270538,6.657657774716225,5.1712940070465185}	1
+1	2	2026-11-28 23:00:41.381904+00	7a186f84e47d1d579221ce7d896c8e9cad71b34817471c4064797fabd1e274b0	36	{0.6480716317892075,0.7268533507982889,0.6615332315365473,7.503843522560239,4.6587601293240235}	1
+1	3	2026-11-28 23:00:42.541882+00	fb7182c5e9017b4f0efd85c2773e7d6fd3ae247f9c8d3a9e3f90eb85d4bb790c	48	{0.6529662335912386,0.7435178806384405,0.646373967329661,6.438412296978509,5.736614910599147}	1
 \.
 COPY leat.unit (run, step, unit, state, lease, hash) FROM stdin;
 1	3	1	confirmed	11	4f30e6129244e34fd3c8cf9b383f34e0c36dbde398ff4b3b5da1cb1e6f10b70c
@@ -1421,11 +1407,10 @@ ALTER TABLE ONLY leat.step
 ALTER TABLE ONLY leat.unit
     ADD CONSTRAINT unit_run_fkey FOREIGN KEY (run) REFERENCES leat.run(id) ON DELETE CASCADE;
 GRANT USAGE ON SCHEMA leat TO PUBLIC;
-REVOKE ALL ON FUNCTION leat.add_units(r leat.run, p_step bigint, p_units integer) FROM PUBLIC;
 REVOKE ALL ON FUNCTION leat.arrived(p_run bigint) FROM PUBLIC;
 REVOKE ALL ON FUNCTION leat.choose(r leat.run, p_machine text, OUT unit integer, OUT kind text) FROM PUBLIC;
 REVOKE ALL ON FUNCTION leat.clear_slot(p_run bigint, p_fence bigint, p_epoch bigint, p_kind text, p_slot integer, p_wait_ms integer) FROM PUBLIC;
-REVOKE ALL ON FUNCTION leat.commit_step(p_run bigint, p_fence bigint, p_epoch bigint, p_step bigint, p_weights_slot integer, p_weights text, p_state_slot integer, p_state text, p_samples bigint, p_values double precision[], p_units integer, p_next_units integer) FROM PUBLIC;
+REVOKE ALL ON FUNCTION leat.commit_step(p_run bigint, p_fence bigint, p_epoch bigint, p_step bigint, p_weights_slot integer, p_weights text, p_state_slot integer, p_state text, p_samples bigint, p_values double precision[]) FROM PUBLIC;
 REVOKE ALL ON FUNCTION leat.confirm(p_run bigint, p_fence bigint, p_epoch bigint, p_step bigint, p_unit integer, p_lease bigint) FROM PUBLIC;
 REVOKE ALL ON FUNCTION leat.create_parts(p_run bigint, p_slot integer) FROM PUBLIC;
 REVOKE ALL ON FUNCTION leat.create_run(p_name text, p_identity text, p_settings text, p_model text, p_model_hash text, p_data text, p_data_note text, p_samples bigint, p_kernel_class text, p_version text, p_units integer, p_unit_size bigint, p_steps bigint, p_payload_bytes bigint, p_weights_bytes bigint, p_state_bytes bigint, p_part_bytes integer, p_memory_bytes bigint, p_lease_ms bigint, p_renew_ms bigint, p_silent_ms bigint, p_hold_ms bigint, p_sample_bytes bigint, p_value_names text) FROM PUBLIC;
@@ -1445,7 +1430,7 @@ REVOKE ALL ON FUNCTION leat.lock_lease(p_lease bigint, p_epoch bigint, OUT l lea
 REVOKE ALL ON FUNCTION leat.me() FROM PUBLIC;
 REVOKE ALL ON FUNCTION leat.median_ms(p_run bigint, p_step bigint) FROM PUBLIC;
 REVOKE ALL ON FUNCTION leat.note(p_run bigint, p_kind text, p_machine text, p_words text) FROM PUBLIC;
-REVOKE ALL ON FUNCTION leat.open_step(p_run bigint, p_fence bigint, p_epoch bigint, p_step bigint, p_slot integer, p_weights text, p_units integer) FROM PUBLIC;
+REVOKE ALL ON FUNCTION leat.open_step(p_run bigint, p_fence bigint, p_epoch bigint, p_step bigint, p_slot integer, p_weights text) FROM PUBLIC;
 REVOKE ALL ON FUNCTION leat.own_result(p_run bigint, p_fence bigint, p_epoch bigint, p_step bigint, p_unit integer, p_hash text) FROM PUBLIC;
 REVOKE ALL ON FUNCTION leat.put_data(p_run bigint, p_fence bigint, p_epoch bigint, p_first bigint, p_bytes bytea) FROM PUBLIC;
 REVOKE ALL ON FUNCTION leat.put_list(p_run bigint, p_fence bigint, p_epoch bigint, p_part integer, p_bytes bytea) FROM PUBLIC;
@@ -1455,7 +1440,7 @@ REVOKE ALL ON FUNCTION leat.read_part(p_run bigint, p_step bigint, p_lease bigin
 REVOKE ALL ON FUNCTION leat.recover(p_run bigint, p_fence bigint, p_epoch bigint, p_kept integer[]) FROM PUBLIC;
 REVOKE ALL ON FUNCTION leat.refuse(p_run bigint, p_fence bigint, p_epoch bigint, p_step bigint, p_unit integer, p_lease bigint, p_mismatch boolean, p_reason text) FROM PUBLIC;
 REVOKE ALL ON FUNCTION leat.renew_hold(p_run bigint, p_fence bigint, p_epoch bigint) FROM PUBLIC;
-REVOKE ALL ON FUNCTION leat.resume_run(p_run bigint, p_fence bigint, p_epoch bigint, p_steps bigint, p_lease_ms bigint, p_renew_ms bigint, p_silent_ms bigint, p_hold_ms bigint, p_data_note text, p_units integer) FROM PUBLIC;
+REVOKE ALL ON FUNCTION leat.resume_run(p_run bigint, p_fence bigint, p_epoch bigint, p_steps bigint, p_lease_ms bigint, p_renew_ms bigint, p_silent_ms bigint, p_hold_ms bigint, p_data_note text) FROM PUBLIC;
 REVOKE ALL ON FUNCTION leat.serve_data(p_run bigint, p_fence bigint, p_epoch bigint, p_sample_bytes bigint) FROM PUBLIC;
 REVOKE ALL ON FUNCTION leat.set_state(p_run bigint, p_fence bigint, p_epoch bigint, p_state text, p_reason text) FROM PUBLIC;
 REVOKE ALL ON FUNCTION leat.slot(r leat.run, p_kind text, p_slot integer) FROM PUBLIC;
