@@ -80,7 +80,8 @@ typedef struct leat_model_class {
     const char *identity; /* "leat dcgan 1": another number for what computes other bits */
     const char *batch;    /* kind of its micro-batches (micro_batch.h) */
     /* The names of what a step has computed: the sums of a unit, as means over the weight, then the
-     * norms of mean gradients, whose labels say of what ("the gradient of D is not finite"). */
+     * norms of mean gradients, whose labels say of what ("the gradient of D is not finite"). Names
+     * are keys of metrics.jsonl, and no other number of a line has them. */
     const leat_value *values;
     int sums, norms;
     /* The kernels that it computes with: names of suites (nn/kernel_suites.h); NULL ends the list.

@@ -2,8 +2,10 @@
  * What the runs of a second model (tenant.h) do not show: steps of two passes, options without a
  * value, and what a feed need not check, because it is checked of every feed.
  */
+/* No TSan: the threads are those of test_tenant.c. */
 #include <stddef.h>
 
+#include "apart.h"
 #include "tenant.h"
 #include "train_support.h"
 
@@ -194,6 +196,29 @@ static void a_feed_says_that_samples_repeat(void **state) {
     assert_string_equal(result.note, "");
 }
 
+static leat_code find_turns(leat_error *why) {
+    const leat_task *task = NULL;
+    return leat_task_find("turns", &task, why);
+}
+
+/* Two numbers of a line of metrics.jsonl with one name are a broken model. */
+static void a_name_is_one_number(void **state) {
+    static const leat_value loss[] = {{.name = "loss"}, {.name = NULL}},
+                            rate[] = {{.name = "rate"}, {.name = NULL}},
+                            twice[] = {{.name = "auc"}, {.name = "auc"}, {.name = NULL}};
+    const leat_value *const lists[] = {loss, rate, twice};
+    char text[600];
+    (void)state;
+    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) {
+        turns_task.measures = lists[i];
+        const int status = run_apart(find_turns, text, sizeof text);
+        assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT);
+        assert_non_null(strstr(text, "same == 1"));
+    }
+    turns_task.measures = NULL;
+    assert_ok(find_turns(err));
+}
+
 int main(void) {
     make_turns();
     const struct CMUnitTest tests[] = {
@@ -201,6 +226,7 @@ int main(void) {
         cmocka_unit_test(an_option_without_a_value_is_named_so),
         cmocka_unit_test(a_run_has_one_end),
         cmocka_unit_test(a_feed_says_that_samples_repeat),
+        cmocka_unit_test(a_name_is_one_number),
     };
     return cmocka_run_group_tests(tests, NULL, train_teardown);
 }

@@ -39,6 +39,21 @@ static void check_row(const leat_task *task) {
     }
 }
 
+/* Names of numbers are the keys of one object, a line of metrics.jsonl. */
+static void check_names(const leat_value *list, const leat_value *others) {
+    static const leat_value of_line[] = {{.name = "step"},  {.name = "epoch"},   {.name = "rate"},
+                                         {.name = "state"}, {.name = "seconds"}, {.name = NULL}};
+    for (int i = 0; i < leat_value_count(list); i++) {
+        const char *name = list[i].name;
+        int same = 0;
+        for (int k = 0; k < leat_value_count(list); k++) same += strcmp(list[k].name, name) == 0;
+        for (int k = 0; k < leat_value_count(others); k++)
+            same += strcmp(others[k].name, name) == 0;
+        for (int k = 0; of_line[k].name != NULL; k++) same += strcmp(of_line[k].name, name) == 0;
+        LEAT_ASSERT(same == 1);
+    }
+}
+
 leat_train_step leat_task_step(const leat_task *task) {
     if (task == NULL) return (leat_train_step){0};
     return (leat_train_step){.names = task->model->values, .measures = task->measures};
@@ -53,6 +68,8 @@ leat_code leat_task_find(const char *name, const leat_task **out, leat_error *er
     *out = find(name);
     if (*out != NULL) {
         check_row(*out);
+        check_names((*out)->model->values, (*out)->measures);
+        check_names((*out)->measures, NULL);
         return LEAT_OK;
     }
     list_names(names, sizeof names);
