@@ -5,15 +5,15 @@
 
 #include "train/train.h"
 
-/* ---- The bill ----------------------------------------------------------------------------- */
+/* ---- The estimate --------------------------------------------------------------------------- */
 
-typedef struct bill_source {
+typedef struct estimate_source {
     const char *model;
     leat_train_estimate estimate;
-} bill_source;
+} estimate_source;
 
 static const char *samples_of(const void *source, bool many) {
-    return leat_train_sample_words(((const bill_source *)source)->model, many);
+    return leat_train_sample_words(((const estimate_source *)source)->model, many);
 }
 
 static leat_fact_value many(const void *source) {
@@ -26,18 +26,18 @@ static double all_samples(const leat_train_estimate *estimate) {
 
 /* Those of every step; below 0 if steps differ. */
 static leat_fact_value each_samples(const void *source) {
-    const leat_train_estimate *estimate = &((const bill_source *)source)->estimate;
+    const leat_train_estimate *estimate = &((const estimate_source *)source)->estimate;
     const double alike = (double)estimate->steps * (double)estimate->step_samples;
     const bool same = fabs(all_samples(estimate) - alike) <= 1e-9 * alike;
     return (leat_fact_value){.whole = same ? estimate->step_samples : -1};
 }
 
 static leat_fact_value is_of_images(const void *source) {
-    return (leat_fact_value){.flag = ((const bill_source *)source)->estimate.sample_size > 0};
+    return (leat_fact_value){.flag = ((const estimate_source *)source)->estimate.sample_size > 0};
 }
 
-static leat_fact_value bill_seconds(const void *source) {
-    const leat_train_estimate *estimate = &((const bill_source *)source)->estimate;
+static leat_fact_value estimate_seconds(const void *source) {
+    const leat_train_estimate *estimate = &((const estimate_source *)source)->estimate;
     if (!(estimate->samples_per_second > 0)) return (leat_fact_value){.real = NAN};
     return (leat_fact_value){.real = all_samples(estimate) / estimate->samples_per_second};
 }
@@ -48,7 +48,7 @@ typedef struct part {
 } part;
 
 static bool part_at(const void *source, int index, void *item) {
-    const leat_train_part *parts = ((const bill_source *)source)->estimate.parts;
+    const leat_train_part *parts = ((const estimate_source *)source)->estimate.parts;
     part *out = item;
     if (index == LEAT_PARTS_MAX || parts[index].name == NULL) return false;
     out->part = parts[index];
@@ -70,7 +70,7 @@ static const leat_fact_list parts = {.rows = part_facts,
                                      .item = "{parameters} of the {name}",
                                      .between = ", "};
 
-#define AT(member) offsetof(bill_source, estimate.member)
+#define AT(member) offsetof(estimate_source, estimate.member)
 static const leat_fact known_parts[] = {
     {"generator_parameters", LEAT_FACT_INT, AT(parts[0].parameters), LEAT_FACT_COUNT,
      .help = "Those of the generator."},
@@ -79,7 +79,7 @@ static const leat_fact known_parts[] = {
     {0},
 };
 
-static const leat_fact bill_facts[] = {
+static const leat_fact estimate_facts[] = {
     {"parameters", LEAT_FACT_INT, AT(parameters), LEAT_FACT_COUNT,
      .help = "Trainable values of both networks."},
     {"parts", LEAT_FACT_NAMES, .list = &parts, .rows = known_parts},
@@ -107,7 +107,7 @@ static const leat_fact bill_facts[] = {
     {"images_per_second", LEAT_FACT_REAL, AT(samples_per_second), .digits = 1, .noun = samples_of,
      .help = "Rate measured on this machine; 0: not measured. Differs between runs."},
     {"samples", LEAT_FACT_TEXT, .get = many},
-    {"seconds", LEAT_FACT_REAL, .get = bill_seconds, .unit = LEAT_FACT_SECONDS},
+    {"seconds", LEAT_FACT_REAL, .get = estimate_seconds, .unit = LEAT_FACT_SECONDS},
     {0},
 };
 #undef AT
@@ -115,7 +115,7 @@ static const leat_fact bill_facts[] = {
 /* Only what the model has: samples of another kind than images have no size, and are not mapped. */
 const leat_facts leat_facts_estimate = {
     .schema = "train-dcgan-dry-run",
-    .rows = bill_facts,
+    .rows = estimate_facts,
     .layout = "model   {parameters} parameters{parts}\n"
               "data    {images}[ of {image_size} x {image_size}]\n"
               "steps   {steps}[ of {each_images}], {epochs} epochs\n"
@@ -128,7 +128,7 @@ const leat_facts leat_facts_estimate = {
 
 static int show_estimate(leat_cli *cli, const char *model, const char *data,
                          const leat_train_options *options) {
-    bill_source source = {.model = model};
+    estimate_source source = {.model = model};
     leat_error err = {0};
     if (leat_train_plan(model, data, options, true, &source.estimate, &err) != LEAT_OK)
         return leat_cli_fail(cli, &err);

@@ -77,7 +77,7 @@ typedef struct worker {
     int64_t weights_bytes; /* of its weights that are here */
     int64_t fetch_ns;      /* when the first of them was asked for */
     int64_t gone_step;     /* whose weights were gone, the last time; -1: none */
-    leat_slow_link lag;
+    leat_slow_link slow_link;
     bool told_of_samples; /* that the database does not have them */
     /* sending */
     leat_database_lease sending; /* lease 0: nothing */
@@ -398,7 +398,7 @@ static leat_code fetch_weights(worker *self, leat_error *err) {
     if (size < left) return LEAT_OK;
     memcpy(self->weights_hash, self->next.weights, sizeof self->weights_hash);
     self->weights_new = true;
-    leat_slow_link_end(&self->lag);
+    leat_slow_link_end(&self->slow_link);
     return LEAT_OK;
 }
 
@@ -409,8 +409,8 @@ static leat_code restart(worker *self, leat_error *err) {
     const int64_t step = self->next.step;
     const bool newer = step != self->gone_step;
     self->gone_step = step;
-    if (leat_slow_link_add(&self->lag, step, self->fetch_ns, now_ns(self), self->weights_bytes,
-                           self->sizes.weights, words)) {
+    if (leat_slow_link_add(&self->slow_link, step, self->fetch_ns, now_ns(self),
+                           self->weights_bytes, self->sizes.weights, words)) {
         say(self, "each step replaces the weights before they are here: %s", words);
         LEAT_TRY(leat_database_slow(self->pg, self->run, self->options->machine, words, err));
     }

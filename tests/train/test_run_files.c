@@ -285,7 +285,7 @@ static void imports_that_do_not_fit_are_refused(void **state) {
     }
 }
 
-static void the_bill_is_kept(void **state) {
+static void the_estimate_is_kept(void **state) {
     leat_train_options options = train_options(3);
     leat_train_estimate estimate;
     (void)state;
@@ -332,7 +332,7 @@ int main(void) {
         cmocka_unit_test(samples_are_functions_of_their_number),
         cmocka_unit_test(an_export_comes_back),
         cmocka_unit_test(imports_that_do_not_fit_are_refused),
-        cmocka_unit_test(the_bill_is_kept),
+        cmocka_unit_test(the_estimate_is_kept),
         cmocka_unit_test(grids_have_limits),
     };
     return cmocka_run_group_tests(tests, NULL, train_teardown);

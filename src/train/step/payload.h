@@ -10,7 +10,7 @@
  *               120 i64 bytes of all
  * then the gradient in the codec, the statistics as f32, the sums as f64. NaN is one pattern. The
  * hash of a unit is SHA-256 over all of it; nothing in it says who computed it, so that copies have
- * one hash. docs/, "The payload".
+ * one hash. See "The payload" in docs.
  */
 #ifndef LEAT_TRAIN_STEP_PAYLOAD_H
 #define LEAT_TRAIN_STEP_PAYLOAD_H

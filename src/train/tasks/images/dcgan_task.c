@@ -11,14 +11,14 @@
 #include "train/tasks/images/measure.h"
 
 typedef struct measuring {
-    leat_image_measure sampling;
+    leat_image_measure measure;
     const leat_run_folder *folder;
 } measuring;
 
 static void destroy(void *self) {
     measuring *of = self;
     if (of == NULL) return;
-    leat_image_measure_free(&of->sampling);
+    leat_image_measure_free(&of->measure);
     leat_free(of);
 }
 
@@ -32,7 +32,7 @@ static leat_code create(void **self, const leat_measuring *of, char note[LEAT_ME
                  (long long)of->feed->count);
     LEAT_TRY(LEAT_NEW(&here, 1, err));
     here->folder = of->folder;
-    const leat_code code = leat_image_measure_create(&here->sampling, of, err);
+    const leat_code code = leat_image_measure_create(&here->measure, of, err);
     if (code == LEAT_OK) *self = here;
     else leat_free(here);
     return code;
@@ -41,7 +41,7 @@ static leat_code create(void **self, const leat_measuring *of, char note[LEAT_ME
 static leat_code take(void *self, const float *parameters, leat_train_step *step,
                       char note[LEAT_MEASURE_NOTE_BYTES], leat_error *err) {
     measuring *of = self;
-    LEAT_TRY(leat_image_measure_take(&of->sampling, of->folder, parameters, step, err));
+    LEAT_TRY(leat_image_measure_take(&of->measure, of->folder, parameters, step, err));
     const double deviation = step->measured[LEAT_MEASURE_DEVIATION];
     if (deviation < LEAT_SAMPLE_DEVIATION_MIN)
         snprintf(note, LEAT_MEASURE_NOTE_BYTES,
@@ -53,7 +53,7 @@ static leat_code take(void *self, const float *parameters, leat_train_step *step
 
 static double get_reference(const void *self) {
     const measuring *of = self;
-    return of->sampling.halves;
+    return of->measure.halves;
 }
 
 static const leat_measure_class measure = {

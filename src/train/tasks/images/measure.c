@@ -101,36 +101,36 @@ int64_t leat_image_measure_bytes(const leat_train_options *options) {
 
 /* ---- While training ------------------------------------------------------------------------- */
 
-static leat_code get_reference(leat_image_measure *sampling, const leat_measuring *of,
+static leat_code get_reference(leat_image_measure *self, const leat_measuring *of,
                                leat_error *err) {
     const leat_samples *samples = of->feed->samples;
     char path[LEAT_PATH_BYTES];
     LEAT_TRY(leat_run_folder_join(of->folder, LEAT_RUN_REFERENCE, path, err));
     leat_error why = {0};
-    leat_code code = leat_score_load(sampling->reference, samples->fingerprint, path, &why);
+    leat_code code = leat_score_load(self->reference, samples->fingerprint, path, &why);
     /* runs of earlier versions have no spread; data of fewer than two images has none either */
-    if (code == LEAT_OK && isnan(sampling->reference->spread) && samples->count > 1)
+    if (code == LEAT_OK && isnan(self->reference->spread) && samples->count > 1)
         code = LEAT_ERR_NOT_FOUND;
     if (code != LEAT_ERR_NOT_FOUND) return leat_error_copy(err, &why);
-    LEAT_TRY(leat_score_measure(sampling->reference, samples, of->options->threads,
+    LEAT_TRY(leat_score_measure(self->reference, samples, of->options->threads,
                                 of->options->kernels, of->ticker, err));
-    return leat_score_save(sampling->reference, samples->fingerprint, path, err);
+    return leat_score_save(self->reference, samples->fingerprint, path, err);
 }
 
-leat_code leat_image_measure_create(leat_image_measure *sampling, const leat_measuring *of,
+leat_code leat_image_measure_create(leat_image_measure *self, const leat_measuring *of,
                                     leat_error *err) {
     const leat_train_options *options = of->options;
-    *sampling = (leat_image_measure){.model = of->model, .seed = options->seed};
-    leat_code code = LEAT_NEW(&sampling->reference, 1, err);
+    *self = (leat_image_measure){.model = of->model, .seed = options->seed};
+    leat_code code = LEAT_NEW(&self->reference, 1, err);
     if (code == LEAT_OK)
-        code = LEAT_NEW(&sampling->statistics, leat_generate_statistics_count(of->model), err);
+        code = LEAT_NEW(&self->statistics, leat_generate_statistics_count(of->model), err);
     if (code == LEAT_OK)
-        code = leat_features_create(&sampling->features, options->threads, options->kernels, err);
-    if (code == LEAT_OK) code = get_reference(sampling, of, err);
+        code = leat_features_create(&self->features, options->threads, options->kernels, err);
+    if (code == LEAT_OK) code = get_reference(self, of, err);
     if (code == LEAT_OK)
-        code = leat_score_distance(&sampling->reference->half[0], &sampling->reference->half[1],
-                                   &sampling->halves, err);
-    if (code != LEAT_OK) leat_image_measure_free(sampling);
+        code = leat_score_distance(&self->reference->half[0], &self->reference->half[1],
+                                   &self->halves, err);
+    if (code != LEAT_OK) leat_image_measure_free(self);
     return code;
 }
 
@@ -149,11 +149,11 @@ leat_code leat_image_measure_reference(const leat_run_folder *folder, const char
     return code == LEAT_ERR_NOT_FOUND ? LEAT_OK : leat_error_copy(err, &why);
 }
 
-void leat_image_measure_free(leat_image_measure *sampling) {
-    leat_features_destroy(sampling->features);
-    leat_free(sampling->reference);
-    leat_free(sampling->statistics);
-    *sampling = (leat_image_measure){0};
+void leat_image_measure_free(leat_image_measure *self) {
+    leat_features_destroy(self->features);
+    leat_free(self->reference);
+    leat_free(self->statistics);
+    *self = (leat_image_measure){0};
 }
 
 static leat_code save_grid(const leat_run_folder *folder, int64_t step, const uint8_t *images,
@@ -183,32 +183,32 @@ static leat_code measure_spread(const uint8_t *images, double *out, leat_error *
     return LEAT_OK;
 }
 
-static leat_code take_grid(leat_image_measure *sampling, const leat_run_folder *folder,
+static leat_code take_grid(leat_image_measure *self, const leat_run_folder *folder,
                            const float *parameters, uint8_t *images, leat_train_step *of,
                            leat_error *err) {
     double *measured = of->measured;
-    const leat_generate_from from = {.model = sampling->model,
+    const leat_generate_from from = {.model = self->model,
                                      .parameters = parameters,
-                                     .statistics = sampling->statistics,
-                                     .seed = sampling->seed,
+                                     .statistics = self->statistics,
+                                     .seed = self->seed,
                                      .count = LEAT_GRID_IMAGES};
     LEAT_TRY(leat_image_measure_images(&from, images, &measured[LEAT_MEASURE_DEVIATION], err));
     LEAT_TRY(measure_spread(images, &measured[LEAT_MEASURE_SPREAD], err));
-    measured[LEAT_MEASURE_SPREAD_DATA] = sampling->reference->spread;
+    measured[LEAT_MEASURE_SPREAD_DATA] = self->reference->spread;
     if (!(measured[LEAT_MEASURE_DEVIATION] >= LEAT_SAMPLE_DEVIATION_MIN)) return LEAT_OK;
     return save_grid(folder, of->step, images, err);
 }
 
-leat_code leat_image_measure_take(leat_image_measure *sampling, const leat_run_folder *folder,
+leat_code leat_image_measure_take(leat_image_measure *self, const leat_run_folder *folder,
                                   const float *parameters, leat_train_step *of, leat_error *err) {
     uint8_t *images = NULL;
-    LEAT_TRY(leat_generate_statistics(sampling->model, parameters, sampling->statistics, err));
+    LEAT_TRY(leat_generate_statistics(self->model, parameters, self->statistics, err));
     const leat_generate_from made = {
-        .model = sampling->model, .parameters = parameters, .statistics = sampling->statistics};
-    LEAT_TRY(leat_score_generator(&made, sampling->features, sampling->reference,
+        .model = self->model, .parameters = parameters, .statistics = self->statistics};
+    LEAT_TRY(leat_score_generator(&made, self->features, self->reference,
                                   &of->measured[LEAT_MEASURE_SCORE], err));
     LEAT_TRY(LEAT_NEW(&images, LEAT_GRID_IMAGES * LEAT_IMAGE_VALUES, err));
-    leat_code code = take_grid(sampling, folder, parameters, images, of, err);
+    leat_code code = take_grid(self, folder, parameters, images, of, err);
     leat_free(images);
     return code;
 }

@@ -33,9 +33,9 @@ typedef struct leat_image_measure {
 int64_t leat_image_measure_bytes(const leat_train_options *options);
 
 /* Reads the measurements of the data from the run folder, or makes and saves them. */
-LEAT_MUST_CHECK leat_code leat_image_measure_create(leat_image_measure *sampling,
+LEAT_MUST_CHECK leat_code leat_image_measure_create(leat_image_measure *self,
                                                     const leat_measuring *of, leat_error *err);
-void leat_image_measure_free(leat_image_measure *sampling);
+void leat_image_measure_free(leat_image_measure *self);
 /* Of a run's folder, how far one half of the data's images is from the other; NaN: it was not
  * measured, or is of other data than that with this fingerprint. */
 LEAT_MUST_CHECK leat_code leat_image_measure_reference(const leat_run_folder *folder,
@@ -44,7 +44,7 @@ LEAT_MUST_CHECK leat_code leat_image_measure_reference(const leat_run_folder *fo
 
 /* Writes samples/step-N.png of the step in *of, unless the grid is almost uniform, and measures:
  * of->measured. */
-LEAT_MUST_CHECK leat_code leat_image_measure_take(leat_image_measure *sampling,
+LEAT_MUST_CHECK leat_code leat_image_measure_take(leat_image_measure *self,
                                                   const leat_run_folder *folder,
                                                   const float *parameters, leat_train_step *of,
                                                   leat_error *err);
