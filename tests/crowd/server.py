@@ -4,6 +4,7 @@ runs as root: they then run as "postgres" or "nobody".
 """
 import ctypes
 import glob
+import gzip
 import os
 import pwd
 import shutil
@@ -179,9 +180,11 @@ class Server(Program):
         return done.stdout.strip()
 
     def run_script(self, path, database):
-        """Runs a file of statements, such as a dump."""
-        subprocess.run([f"{self.bin}/psql", "-Xq", "-v", "ON_ERROR_STOP=1", "-o", "/dev/null", "-f",
-                        path, self.url(database)], check=True, timeout=LIMIT)
+        """Runs a packed file of statements, such as a dump."""
+        with gzip.open(path) as file:
+            subprocess.run([f"{self.bin}/psql", "-Xq", "-v", "ON_ERROR_STOP=1", "-o", "/dev/null",
+                            "-f", "-", self.url(database)], input=file.read(), check=True,
+                           timeout=LIMIT)
 
     def session(self, database, login="owner"):
         """A psql that reads statements from its stdin."""

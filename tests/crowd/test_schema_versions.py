@@ -30,7 +30,7 @@ class Versions(Runs):
         self.folder = f"{self.data}/{self.database}'s run $x"
         with open(f"{golden}/expected.json", encoding="utf-8") as file:
             self.wanted = json.load(file)
-        self.server.run_script(f"{golden}/database.sql", self.database)
+        self.server.run_script(f"{golden}/database.sql.gz", self.database)
         shutil.copytree(f"{golden}/run", self.folder)
 
     def status(self):

@@ -5,6 +5,7 @@ and the run's folder. With the leat of that version, in a checkout of it:
 
 The coordinator runs under a host name that says nothing (unshare --uts), the worker likewise.
 """
+import gzip
 import json
 import os
 import re
@@ -72,8 +73,8 @@ def main():
         to = f"{HERE}/version{version}"
         shutil.rmtree(to, ignore_errors=True)
         shutil.copytree("run", f"{to}/run", ignore=shutil.ignore_patterns("report.html", ".*"))
-        with open(f"{to}/database.sql", "w", encoding="utf-8") as file:
-            file.write(dump(server, database))
+        with open(f"{to}/database.sql.gz", "wb") as file:
+            file.write(gzip.compress(dump(server, database).encode(), mtime=0))
         with open(f"{to}/expected.json", "w", encoding="utf-8") as file:
             json.dump({"images": IMAGES, "step": AT, "steps": STEPS, "state": state,
                        "unit": int(unit[0]), "hash": unit[1]}, file, indent=1)
