@@ -48,8 +48,9 @@ typedef struct leat_feed_class {
     leat_code (*open_samples)(leat_feed *feed, const leat_samples *samples, leat_error *err);
     /* Whenever there is a feed->self, also one that an open which failed has left. */
     void (*close)(void *self);
-    /* Fixes what the options say, once, and sets the members that leat_feed says. LEAT_ERR_OPTION,
-     * LEAT_ERR_INPUT: they do not fit together, or the data. */
+    /* Fixes what the options say, of which `settings` are the model's, once, and sets the members
+     * that leat_feed says. LEAT_ERR_OPTION, LEAT_ERR_INPUT: they do not fit together, or the data.
+     */
     leat_code (*plan)(leat_feed *feed, const leat_train_options *options, leat_error *err);
     /* Steps of the run: options->steps, or those of options->epochs; one of the two is set, the
      * other 0. LEAT_ERR_OPTION: too many to count; those above steps_most are refused anyway. */
