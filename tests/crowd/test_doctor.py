@@ -262,7 +262,7 @@ class Doctor(unittest.TestCase):
         self.server.sql("update leat.version set version = 7", database=name)
         said = self.at(name, "boss", 1, schema_version=7, can_coordinate=False, can_work=False)
         found = self.finding(said, "schema: version 7", "problem")
-        self.assertIn("this leat needs 4", found["what"])
+        self.assertIn("this leat needs 5", found["what"])
         self.assertIn("version of leat that created it", found["do"])
 
     def test_incomplete(self):
