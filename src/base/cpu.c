@@ -5,7 +5,6 @@
  */
 #include "base/cpu.h"
 
-#include <stdatomic.h>
 #include <stddef.h>
 #if defined(__x86_64__)
 #include <cpuid.h>
@@ -55,14 +54,11 @@ static unsigned ask(void) {
 static unsigned ask(void) { return 0; }
 #endif
 
-/* Threads that ask at the same time get the same answer. */
-static atomic_uint kept;
+atomic_uint leat_cpu_known;
 
-bool leat_cpu_has(unsigned features) {
-    unsigned found = atomic_load_explicit(&kept, memory_order_relaxed);
-    if (found == 0) {
-        found = ask() | ASKED;
-        atomic_store_explicit(&kept, found, memory_order_relaxed);
-    }
-    return (found & features) == features;
+/* Threads that ask at the same time get the same answer. */
+unsigned leat_cpu_ask(void) {
+    const unsigned found = ask() | ASKED;
+    atomic_store_explicit(&leat_cpu_known, found, memory_order_relaxed);
+    return found;
 }

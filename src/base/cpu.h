@@ -10,6 +10,7 @@
 #ifndef LEAT_BASE_CPU_H
 #define LEAT_BASE_CPU_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -22,9 +23,19 @@ typedef enum leat_cpu_feature {
     LEAT_CPU_SHA = 32,
 } leat_cpu_feature;
 
+/* What the processor can run, once it was asked (leat_cpu_has); 0 until then. */
+extern atomic_uint leat_cpu_known;
+/* Asks the processor, and keeps the answer. */
+unsigned leat_cpu_ask(void);
+
 /* Whether the processor has all of the features, a sum of leat_cpu_feature, and the operating
- * system saves the registers that they need. Cheap: the processor is asked once. Any thread. */
-bool leat_cpu_has(unsigned features);
+ * system saves the registers that they need. The processor is asked once; after that it is a load,
+ * for callers that hash a few bytes at a time. Any thread. */
+static inline bool leat_cpu_has(unsigned features) {
+    unsigned found = atomic_load_explicit(&leat_cpu_known, memory_order_relaxed);
+    if (found == 0) found = leat_cpu_ask();
+    return (found & features) == features;
+}
 
 /* ---- for tests ------------------------------------------------------------------------------- */
 
