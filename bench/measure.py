@@ -187,6 +187,9 @@ def drop(path):
 def rounds(sides, runs, warmup, kept=None):
     """sides: (name, function of the round's number that returns a sample). name -> samples.
 
+    Every other round goes through the sides backwards: what one leaves behind, such as full caches
+    and freed pages, is in the way of the next one, and must not always meet the same side.
+
     kept: a file that gets a line for each sample as soon as it is taken; it is emptied first. For
     rounds so long that what went well must outlast what fails after it.
     """
@@ -194,7 +197,7 @@ def rounds(sides, runs, warmup, kept=None):
         open(kept, "w", encoding="utf-8").close()
     samples = {name: [] for name, _ in sides}
     for index in range(-warmup, runs):
-        for name, take in sides:
+        for name, take in sides if index % 2 == 0 else sides[::-1]:
             label = f"round {index + 1} of {runs}" if index >= 0 else "warm-up"
             print(f"  {label}: {name}", file=sys.stderr, flush=True)
             os.sync()  # what the side before has left to write is not this one's work
