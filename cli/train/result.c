@@ -60,7 +60,7 @@ bool leat_train_sum_at(const leat_value *names, const double *values, int k, lea
     return false;
 }
 
-/* ---- The result ----------------------------------------------------------------------------- */
+/* ---- Which measure is better ---------------------------------------------------------------- */
 
 const char *leat_train_best_word(const leat_value *measure) {
     return measure->better > 0 ? "highest" : "lowest";

@@ -23,7 +23,7 @@ fail() {
   exit 1
 }
 case $top in *[!A-Za-z0-9/._+~-]*)
-  fail "$top: a wheel cannot be built in a path with blanks or other such signs; move the clone" ;;
+  fail "$top: a wheel cannot be built in a path with spaces or special characters; move the clone" ;;
 esac
 [ "$(uname -m)" = x86_64 ] || fail "this builds on x86-64 only; elsewhere: pip wheel --no-deps ./python"
 [ -f .deps/duckdb/lib/libduckdb.so ] ||
@@ -33,19 +33,19 @@ pq=$(dirname "$(find /usr/include/postgresql /usr/include -maxdepth 1 -name libp
   fail "libpq-fe.h is not in /usr/include/postgresql; run scripts/install.sh"
 if [ -z "${SOURCE_DATE_EPOCH:-}" ]; then
   SOURCE_DATE_EPOCH=$(git log -1 --format=%ct) ||
-    fail "git does not know this clone; set SOURCE_DATE_EPOCH to the time of the release"
+    fail "git cannot tell the time of the commit; set SOURCE_DATE_EPOCH to the time of the release"
 fi
 export SOURCE_DATE_EPOCH
 changes=$(git status --porcelain -- CMakeLists.txt cmake cli include python/leat scripts src 2>/dev/null) ||
   changes=
-[ -z "$changes" ] || echo "wheel: beside what is committed, it will have:
+[ -z "$changes" ] || echo "wheel: built with these changes, which are not committed:
 $changes" >&2
 scripts/wheel/libraries.sh "$cache"
 prefix=$cache/x86_64
 build=build-portable
 mkdir -p $build
 exec 8>$build/lock
-flock -n 8 || fail "$top/$build: another build uses it; wait for its end"
+flock -n 8 || fail "$top/$build: another build is using it; wait until it has ended"
 # CMake looks for libraries once, and does not see that the compiler behind zcc is another
 inputs=$(echo "$cache" && cat "$cache/tools/pins.txt" "$cache"/x86_64/done/* "$cache"/bin/z*)
 if [ "$(cat $build/inputs.txt 2>/dev/null)" != "$inputs" ]; then

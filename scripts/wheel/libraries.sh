@@ -11,8 +11,8 @@
 # CACHE/logs           what the builds printed
 #
 # What is there is not fetched or built again; a library is built again if its line in sources.txt,
-# its function here, or what all share (tools, flags) changed; all of them take half an hour on two busy
-# cores. An interrupted build continues with the library that it was at. Requires apt-get, dpkg-source,
+# its function here, or what all share (tools, flags) has changed; all of them take half an hour on two
+# busy cores. An interrupted build continues with the library that it had reached. Requires apt-get, dpkg-source,
 # cmake, ninja, nasm, perl, make, flock, python3 with venv, and Debian's and PyPI's archives.
 set -eu
 [ $# = 1 ] || { sed -n '2,/^[^#]/s/^# \{0,1\}//p' "$0" >&2; exit 2; }
@@ -31,7 +31,7 @@ fail() {
   exit 1
 }
 case $cache in *[!A-Za-z0-9/._+~-]*)
-  fail "$cache: the libraries cannot be built in a path with blanks or other such signs; name another \
+  fail "$cache: the libraries cannot be built in a path with spaces or special characters; name another \
 folder, as in: make wheel WHEEL_CACHE=/var/tmp/leat-wheel" ;;
 esac
 for tool in apt-get dpkg-source cmake ninja nasm perl make flock python3; do
@@ -41,7 +41,7 @@ util-linux python3-venv"
 done
 keyring=/usr/share/keyrings/debian-archive-keyring.gpg
 exec 9>"$cache/lock"
-flock -n 9 || fail "$cache: another build uses it; wait for its end, or name another folder"
+flock -n 9 || fail "$cache: another build is using it; wait until it has ended, or name another folder"
 mkdir -p "$cache/sources" "$cache/build" "$cache/bin" "$cache/logs" "$prefix/include" \
   "$prefix/lib/pkgconfig" "$prefix/licences" "$prefix/done"
 
@@ -54,7 +54,7 @@ if ! cmp -s "$pins" "$cache/tools/pins.txt"; then
   python3 -m venv "$cache/tools"
   "$cache/tools/bin/pip" --disable-pip-version-check install -q --no-deps --require-hashes \
     --only-binary=:all: -r "$pins" ||
-    fail "the tools of $pins could not be installed from PyPI"
+    fail "the tools in $pins could not be installed from PyPI"
   cp "$pins" "$cache/tools/pins.txt"
 fi
 zig=$("$cache/tools/bin/python3" -c 'import os, ziglang; print(os.path.dirname(ziglang.__file__))')
@@ -121,13 +121,13 @@ cmake_in() { # SOURCE-OPTIONS...
     -D CMAKE_PREFIX_PATH="$prefix" -D CMAKE_INSTALL_PREFIX="$prefix" -D CMAKE_INSTALL_LIBDIR=lib "$@"
 }
 build() { cmake --build out -j "$jobs" "$@"; }
-pc() { # NAME VERSION LIBRARIES
+pc() { # NAME LIBRARIES
   cat >"$prefix/lib/pkgconfig/$1.pc" <<END
 prefix=\${pcfiledir}/../..
 Name: $1
 Description: $1
-Version: $2
-Libs: -L\${prefix}/lib $3
+Version: $version
+Libs: -L\${prefix}/lib $2
 Cflags: -I\${prefix}/include
 END
 }
@@ -137,19 +137,19 @@ lib_zlib() {
   make -j "$jobs" libz.a
   cp libz.a "$prefix/lib"
   cp zlib.h zconf.h "$prefix/include"
-  pc zlib 1.2.13 -lz
+  pc zlib -lz
 }
 lib_zstd() { # -O3 is its own default
   make -j "$jobs" -C lib CC=zcc AR=zar CFLAGS="-O3 -fomit-frame-pointer -g0 -fPIC -UNDEBUG $maps" libzstd.a
   cp lib/libzstd.a "$prefix/lib"
   cp lib/*.h "$prefix/include"
-  pc libzstd 1.5.4 -lzstd
+  pc libzstd -lzstd
 }
 lib_lz4() {
   make -j "$jobs" -C lib CC=zcc AR=zar CFLAGS="$flags" liblz4.a
   cp lib/liblz4.a "$prefix/lib"
   cp lib/lz4.h lib/lz4hc.h lib/lz4frame.h "$prefix/include"
-  pc liblz4 1.9.4 -llz4
+  pc liblz4 -llz4
 }
 lib_bzip2() {
   make -j "$jobs" CC=zcc AR=zar RANLIB=zranlib CFLAGS="$flags -D_FILE_OFFSET_BITS=64" libbz2.a
@@ -161,7 +161,7 @@ lib_brotli() {
   build --target brotlienc-static brotlidec-static brotlicommon-static
   for name in enc dec common; do
     cp out/libbrotli$name-static.a "$prefix/lib/libbrotli$name.a"
-    pc libbrotli$name 1.0.9 -lbrotli$name
+    pc libbrotli$name -lbrotli$name
   done
   cp -r c/include/brotli "$prefix/include"
 }
@@ -170,14 +170,14 @@ lib_jansson() {
   build
   cp out/lib/libjansson.a "$prefix/lib"
   cp out/include/*.h "$prefix/include"
-  pc jansson 2.14 -ljansson
+  pc jansson -ljansson
 }
 lib_yaml() {
   cmake_in -D BUILD_TESTING=OFF -D BUILD_SHARED_LIBS=OFF
   build
   cp out/libyaml.a "$prefix/lib"
   cp include/yaml.h "$prefix/include"
-  pc yaml-0.1 0.2.5 -lyaml
+  pc yaml-0.1 -lyaml
 }
 lib_snappy() { # with BUILD_SHARED_LIBS=OFF Debian's patch makes two rules for one file
   cmake_in -D BUILD_SHARED_LIBS=ON -D SNAPPY_BUILD_TESTS=OFF -D SNAPPY_BUILD_BENCHMARKS=OFF
@@ -188,7 +188,7 @@ lib_snappy() { # with BUILD_SHARED_LIBS=OFF Debian's patch makes two rules for o
   zar rcs libsnappy.a snappy.o snappy-c.o snappy-sinksource.o snappy-stubs-internal.o
   cp libsnappy.a "$prefix/lib"
   cp snappy-c.h "$prefix/include"
-  pc snappy 1.1.9 "-lsnappy -lc++"
+  pc snappy "-lsnappy -lc++"
 }
 lib_xxhash() { # Debian's archive has no dispatch
   for name in xxhash xxh_x86dispatch; do
@@ -198,7 +198,7 @@ lib_xxhash() { # Debian's archive has no dispatch
   zar rcs libxxhash.a xxhash.o xxh_x86dispatch.o
   cp libxxhash.a "$prefix/lib"
   cp xxhash.h xxh3.h xxh_x86dispatch.h "$prefix/include"
-  pc libxxhash 0.8.1 -lxxhash
+  pc libxxhash -lxxhash
 }
 lib_jpeg() { # without nasm it builds without SIMD, and says nothing
   cmake_in -D ENABLE_SHARED=OFF -D WITH_TURBOJPEG=OFF -D WITH_JPEG8=OFF -D REQUIRE_SIMD=ON \
@@ -206,7 +206,7 @@ lib_jpeg() { # without nasm it builds without SIMD, and says nothing
   build --target jpeg-static
   cp out/libjpeg.a "$prefix/lib"
   cp out/jconfig.h jpeglib.h jmorecfg.h jerror.h "$prefix/include"
-  pc libjpeg 2.1.5 -ljpeg
+  pc libjpeg -ljpeg
 }
 lib_png() {
   CC=zcc AR=zar RANLIB=zranlib CFLAGS="$flags" CPPFLAGS="-I$prefix/include" LDFLAGS="-L$prefix/lib" \
@@ -214,7 +214,7 @@ lib_png() {
   make -j "$jobs" libpng16.la
   cp .libs/libpng16.a "$prefix/lib"
   cp png.h pngconf.h pnglibconf.h "$prefix/include"
-  pc libpng 1.6.39 "-lpng16 -lz -lm"
+  pc libpng "-lpng16 -lz -lm"
 }
 lib_webp() {
   CC=zcc AR=zar RANLIB=zranlib CFLAGS="$flags" ./configure --host=x86_64-linux-gnu \
@@ -253,7 +253,7 @@ lib_crypto() { # what hashes need, and no libssl. Its compiler line is in it, so
   make -j "$jobs" libcrypto.a
   cp libcrypto.a "$prefix/lib"
   cp -r include/openssl "$prefix/include"
-  pc libcrypto 3.0.20 "-lcrypto -ldl -lpthread"
+  pc libcrypto "-lcrypto -ldl -lpthread"
 }
 
 # ---- all of them ----
@@ -285,6 +285,9 @@ To fetch it again, remove $dsc"
   (
     set -e
     cd "$cache/build/$1"
+    version=${2#*=} # PACKAGE=EPOCH:VERSION-REVISION
+    version=${version#*:}
+    version=${version%%-*}
     maps="-ffile-prefix-map=$cache/build/$1=."
     [ "$1" = crypto ] || flags="$flags $maps"
     "lib_$1"

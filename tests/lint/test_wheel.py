@@ -195,7 +195,7 @@ class Wheel(unittest.TestCase):
             fcntl.flock(lock, fcntl.LOCK_EX)
             status, messages = self.libraries("exit 1")
         self.assertEqual(status, 1)
-        self.assertIn("another build uses it", messages)
+        self.assertIn("another build is using it", messages)
 
     def test_names(self):
         for name in ("leat-0.1.0-py3-none-linux_x86_64.whl", "leat.zip"):

@@ -188,6 +188,16 @@ typedef struct rows {
     int64_t ends_at; /* position of a unit that kills the process */
 } rows;
 
+leat_train_options tenant_options(int32_t threads) {
+    leat_train_options options = leat_train_options_default();
+    options.units = 2;
+    options.micro_batch = 3;
+    options.steps = TENANT_STEPS;
+    options.checkpoint_every = 2;
+    options.threads = threads;
+    return options;
+}
+
 void tenant_data(const char *path, int64_t count) {
     FILE *file = fopen(path, "w");
     LEAT_ASSERT(file != NULL);

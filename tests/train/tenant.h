@@ -34,6 +34,9 @@ enum { TENANT_STEPS = 9 };
 /* What an export of it has, beside config.json and README.md. */
 #define TENANT_WEIGHTS "linear.safetensors"
 
+/* Of its small runs: more than one unit, micro-batch and checkpoint. */
+leat_train_options tenant_options(int32_t threads);
+
 /* Writes a data set of `count` rows: lines of TENANT_INPUTS numbers and what follows from them. */
 void tenant_data(const char *path, int64_t count);
 

@@ -21,16 +21,6 @@ static const char *data(void) {
     return path;
 }
 
-static leat_train_options options_of(int32_t threads) {
-    leat_train_options options = leat_train_options_default();
-    options.units = 2;
-    options.micro_batch = 3;
-    options.steps = TENANT_STEPS;
-    options.checkpoint_every = 2;
-    options.threads = threads;
-    return options;
-}
-
 /* ---- Two passes a step ---------------------------------------------------------------------- */
 
 /* A model whose steps have two passes, if an option that has no value is not there. */
@@ -108,7 +98,7 @@ static bool until(void *user, const leat_progress *progress) {
 
 /* Stopped and resumed as one with one pass; the estimate knows both passes. */
 static void a_step_of_two_passes_is_a_step(void **state) {
-    leat_train_options options = options_of(1), three = options_of(3);
+    leat_train_options options = tenant_options(1), three = tenant_options(3);
     leat_train_estimate estimate;
     leat_train_result result;
     int64_t stop = 3;
@@ -130,7 +120,7 @@ static void a_step_of_two_passes_is_a_step(void **state) {
 
 /* What a refusal says is an option as the command line has it. */
 static void an_option_without_a_value_is_named_so(void **state) {
-    leat_train_options options = options_of(1);
+    leat_train_options options = tenant_options(1);
     turns_settings joint;
     leat_train_result result;
     (void)state;
@@ -159,7 +149,7 @@ static leat_code many_steps(const leat_feed *feed, const leat_train_options *opt
 
 /* A feed is asked for a number of steps only when the options say which. */
 static void a_run_has_one_end(void **state) {
-    leat_train_options options = options_of(1);
+    leat_train_options options = tenant_options(1);
     leat_feed_class class = *tenant_task.feed;
     leat_train_result result;
     leat_feed feed;
@@ -184,7 +174,7 @@ static void a_run_has_one_end(void **state) {
 
 /* Only a feed knows whether its micro-batches have samples more than once. */
 static void a_feed_says_that_samples_repeat(void **state) {
-    const leat_train_options options = options_of(1);
+    const leat_train_options options = tenant_options(1);
     leat_train_result result;
     (void)state;
     const char *few = train_path("few.txt");

@@ -37,13 +37,8 @@ static const char *data(void) {
 }
 
 static leat_train_options options_of(int32_t threads) {
-    leat_train_options options = leat_train_options_default();
-    options.units = 2;
-    options.micro_batch = 3;
-    options.steps = STEPS;
-    options.checkpoint_every = 2;
+    leat_train_options options = tenant_options(threads);
     options.codec_up = LEAT_CODEC_BF16;
-    options.threads = threads;
     return options;
 }
 
