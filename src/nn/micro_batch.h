@@ -17,4 +17,24 @@ typedef struct leat_image_micro {
     int64_t position; /* of the first image, below LEAT_MICRO_BATCH_POSITIONS */
 } leat_image_micro;
 
+/* Graphs of nodes with an identifier and features, and of edges with features, as one disjoint
+ * union: those of graph g are node_first[g] .. node_first[g + 1] - 1, and edges likewise. An edge
+ * joins nodes of its graph; edges of a graph are in order of time. What a model draws at random for
+ * a graph is a function of the seed, the epoch, the purpose, the graph's number and the element, so
+ * that it does not depend on how graphs are put into batches. */
+#define LEAT_MICRO_BATCH_GRAPHS "graphs"
+enum { LEAT_MICRO_NODE_FEATURES = 35, LEAT_MICRO_EDGE_FEATURES = 11 };
+typedef struct leat_graph_micro {
+    int64_t graphs, nodes, edges;           /* at least one graph, with a node each */
+    const float *x;                         /* [nodes][LEAT_MICRO_NODE_FEATURES], scaled */
+    const float *edge_attr;                 /* [edges][LEAT_MICRO_EDGE_FEATURES], scaled */
+    const int32_t *source, *target;         /* [edges] nodes of the micro-batch */
+    const int32_t *node_id;                 /* [nodes] number of the identifier; 0: unknown */
+    const int64_t *node_first, *edge_first; /* [graphs + 1] */
+    const int32_t *label;                   /* [graphs] 0: benign, 1: attack */
+    const int64_t *number;                  /* [graphs] in their split */
+    uint64_t seed;
+    int64_t epoch;
+} leat_graph_micro;
+
 #endif
