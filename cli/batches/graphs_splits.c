@@ -42,6 +42,8 @@ static const char *reason_of(const graphs_job *job, const leat_can_classes *clas
         return "--graphs benign leaves out all of its graphs";
     if (filter == LEAT_FILTER_ATTACK && classes->graphs[1] == 0)
         return "--graphs attack leaves out all of its graphs";
+    if (filter == LEAT_FILTER_LABELLED && classes->graphs[0] + classes->graphs[1] == 0)
+        return "--graphs labelled leaves out all of its graphs";
     return NULL;
 }
 

@@ -164,7 +164,7 @@ _leat() {
     --resume) values=file ;;
     --save-state) values=file ;;
     --curriculum) values=file ;;
-    --graphs) values='all benign attack' ;;
+    --graphs) values='all benign attack labelled' ;;
     --pack) values='ffd next-fit bucket fixed' ;;
     --batch) values=number ;;
     --max-nodes) values=number ;;

@@ -176,7 +176,7 @@ complete -c leat -n '__leat_is batches' -l replace -d 'overwrite existing files 
 complete -c leat -n '__leat_is batches' -l resume -r -d 'start from the state in FILE'
 complete -c leat -n '__leat_is batches' -l save-state -r -d 'write the state to FILE at the end, even after a failure or a signal'
 complete -c leat -n '__leat_is batches' -l curriculum -r -d 'rank benign graphs, at random or by the scores in FILE (JSON), and start with the easy ones'
-complete -c leat -n '__leat_is batches' -l graphs -x -a 'all benign attack' -d 'load all graphs, only benign ones (y = 0), or only those with an attack (y = 1)'
+complete -c leat -n '__leat_is batches' -l graphs -x -a 'all benign attack labelled' -d 'load all graphs, only benign ones (y = 0), those with an attack (y = 1), or both of these'
 complete -c leat -n '__leat_is batches' -l pack -x -a 'ffd next-fit bucket fixed' -d 'how graphs are packed into batches (see docs/can-graphs.md)'
 complete -c leat -n '__leat_is batches' -l batch -x -d 'graphs per batch with --pack fixed'
 complete -c leat -n '__leat_is batches' -l max-nodes -x -d 'maximum number of nodes per batch; 0: no limit'

@@ -207,7 +207,7 @@ _leat() {
       '--resume[start from the state in FILE]:resume:_files' \
       '--save-state[write the state to FILE at the end, even after a failure or a signal]:save-state:_files' \
       '--curriculum[rank benign graphs, at random or by the scores in FILE (JSON), and start with the easy ones]:curriculum:_files' \
-      '--graphs[load all graphs, only benign ones (y = 0), or only those with an attack (y = 1)]:graphs:(all benign attack)' \
+      '--graphs[load all graphs, only benign ones (y = 0), those with an attack (y = 1), or both of these]:graphs:(all benign attack labelled)' \
       '--pack[how graphs are packed into batches (see docs/can-graphs.md)]:pack:(ffd next-fit bucket fixed)' \
       '--batch[graphs per batch with --pack fixed]:batch:' \
       '--max-nodes[maximum number of nodes per batch; 0: no limit]:max-nodes:' \

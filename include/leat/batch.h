@@ -165,11 +165,12 @@ typedef enum leat_oversize {
     LEAT_OVERSIZE_ALONE,
     LEAT_OVERSIZE_FAIL
 } leat_oversize;
-/* Which graphs are loaded, by their label y; unlabelled ones only with all. */
+/* Which graphs are loaded, by their label y; unlabelled ones (y = -1) only with all. */
 typedef enum leat_graph_filter {
     LEAT_FILTER_ALL,
     LEAT_FILTER_BENIGN, /* y = 0 */
     LEAT_FILTER_ATTACK, /* y = 1 */
+    LEAT_FILTER_LABELLED,
 } leat_graph_filter;
 /* What benign graphs are ranked by, in tiers from easy to hard. */
 typedef enum leat_curriculum {

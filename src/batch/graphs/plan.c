@@ -49,17 +49,28 @@ struct leat_graph_plan {
 static bool has_attack(const int32_t *y, int64_t graph) { return y != NULL && y[graph] > 0; }
 static bool is_benign(const int32_t *y, int64_t graph) { return y == NULL || y[graph] == 0; }
 
+static bool passes(leat_graph_filter filter, const int32_t *y, int64_t graph) {
+    if (is_benign(y, graph)) return filter != LEAT_FILTER_ATTACK;
+    return has_attack(y, graph) ? filter != LEAT_FILTER_BENIGN : filter == LEAT_FILTER_ALL;
+}
+
 static leat_code leave_out(leat_graph_plan *plan, const int32_t *y, leat_error *err) {
-    bool benign = plan->options.graphs == LEAT_FILTER_BENIGN;
+    const leat_graph_filter filter = plan->options.graphs;
+    const bool benign = filter == LEAT_FILTER_BENIGN;
     int64_t count = plan->sizes.count, unlabelled = 0;
-    if (plan->options.graphs == LEAT_FILTER_ALL) return LEAT_OK;
+    if (filter == LEAT_FILTER_ALL) return LEAT_OK;
     for (int64_t g = 0; g < count; g++) {
-        if (benign ? is_benign(y, g) : has_attack(y, g)) continue;
+        if (passes(filter, y, g)) continue;
         plan->tier[g] = LEFT_OUT;
         unlabelled += y != NULL && y[g] < 0;
         plan->facts.left_out++;
     }
     if (plan->facts.left_out < count) return LEAT_OK;
+    if (filter == LEAT_FILTER_LABELLED)
+        return leat_fail(err, LEAT_ERR_OPTION,
+                         "graphs labelled: none of %lld graphs is labelled; use another split, or "
+                         "graphs all",
+                         (long long)count);
     return leat_fail(err, LEAT_ERR_OPTION,
                      "graphs %s: no graph %s (y = %d: 0 of %lld; unlabelled: %lld); use another "
                      "split, or graphs all",

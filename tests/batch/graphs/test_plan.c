@@ -26,6 +26,7 @@ static uint64_t pick(uint64_t key, uint64_t which, uint64_t count) {
 /* Left out by the filter. */
 static bool is_out(const plan_case *it, int64_t g) {
     leat_graph_filter filter = it->options.graphs;
+    if (filter == LEAT_FILTER_LABELLED) return it->y[g] < 0;
     return filter != LEAT_FILTER_ALL && it->y[g] != (filter == LEAT_FILTER_ATTACK);
 }
 
@@ -49,7 +50,7 @@ static plan_case case_of(uint64_t number) {
     options->curriculum = (leat_curriculum)pick(key, 10, 3);
     options->tiers = 1 + (int64_t)pick(key, 11, 12);
     options->epochs = 1 + (int64_t)pick(key, 12, 9);
-    if (pick(key, 13, 3) == 0) options->graphs = (leat_graph_filter)pick(key, 14, 3);
+    if (pick(key, 13, 3) == 0) options->graphs = (leat_graph_filter)pick(key, 14, 4);
     if (options->graphs == LEAT_FILTER_ATTACK) options->curriculum = LEAT_CURRICULUM_NONE;
     if (pick(key, 15, 3) == 0) {
         options->window_bytes = 1 << 20;
@@ -338,6 +339,12 @@ static void nothing_left(void **state) {
                      LEAT_ERR_OPTION);
     assert_string_equal(err.message, "graphs attack: no graph has an attack (y = 1: 0 of 3; "
                                      "unlabelled: 0); use another split, or graphs all");
+    static const int32_t unlabelled[] = {-1, -1, -1};
+    options.graphs = LEAT_FILTER_LABELLED;
+    assert_int_equal(leat_graph_plan_create(&plan, &options, &sizes, unlabelled, NULL, &err),
+                     LEAT_ERR_OPTION);
+    assert_string_equal(err.message, "graphs labelled: none of 3 graphs is labelled; use another "
+                                     "split, or graphs all");
     assert_null(plan);
 }
 
