@@ -17,7 +17,8 @@
 leat_code leat_train_bytes(const leat_task *task, const leat_train_options *options,
                            const leat_feed *feed, int64_t *bytes, leat_error *err) {
     LEAT_TRY(leat_trainer_bytes(task->model, options, feed, bytes, err));
-    *bytes += SMALL_BYTES + (task->measure != NULL ? task->measure->bytes(options) : 0);
+    *bytes +=
+        SMALL_BYTES + feed->bytes + (task->measure != NULL ? task->measure->bytes(options) : 0);
     return LEAT_OK;
 }
 
@@ -105,13 +106,15 @@ static leat_code fill(leat_trainer *trainer, const leat_task *task,
     return leat_weights_bytes(model, &estimate->checkpoint_bytes, err);
 }
 
-static leat_code make(leat_feed *feed, const leat_task *task, const leat_train_options *options,
-                      bool measure, leat_train_estimate *estimate, leat_error *err) {
+static leat_code make(leat_feed *feed, leat_run_options *all, bool measure,
+                      leat_train_estimate *estimate, leat_error *err) {
+    const leat_train_options *options = &all->run;
     leat_trainer *trainer = NULL;
+    LEAT_TRY(leat_run_options_settle(all, feed, err));
     LEAT_TRY(leat_feed_plan(feed, options, err));
     LEAT_TRY(leat_feed_steps(feed, options, &estimate->steps, err));
-    LEAT_TRY(create_trainer(&trainer, task, options, feed, err));
-    leat_code code = fill(trainer, task, options, estimate, err);
+    LEAT_TRY(create_trainer(&trainer, all->task, options, feed, err));
+    leat_code code = fill(trainer, all->task, options, estimate, err);
     if (code == LEAT_OK && measure) code = measure_speed(trainer, estimate, err);
     leat_trainer_destroy(trainer);
     return code;
@@ -125,7 +128,7 @@ leat_code leat_train_plan(const char *model, const char *data, const leat_train_
     LEAT_TRY(leat_run_options_take(&all, model, options, err));
     LEAT_TRY(leat_run_options_check(&all, err));
     leat_code code = leat_feed_open(&feed, all.task->feed, data, err);
-    if (code == LEAT_OK) code = make(&feed, all.task, &all.run, measure, estimate, err);
+    if (code == LEAT_OK) code = make(&feed, &all, measure, estimate, err);
     leat_feed_close(&feed);
     if (code != LEAT_OK) *estimate = (leat_train_estimate){0};
     return code;

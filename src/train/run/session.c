@@ -45,6 +45,7 @@ leat_code leat_session_begin(leat_session *session, const char *model, const cha
     options = session->options;
     session->task = session->all.task;
     LEAT_TRY(leat_feed_open(&session->feed, session->task->feed, data, err));
+    LEAT_TRY(leat_run_options_settle(&session->all, &session->feed, err));
     LEAT_TRY(leat_feed_plan(&session->feed, options, err));
     LEAT_TRY(leat_feed_steps(&session->feed, options, &session->steps, err));
     LEAT_TRY(leat_train_check_memory(session->task, options, &session->feed, 0, err));
@@ -227,6 +228,7 @@ leat_code leat_session_open(leat_session *session, const char *run, leat_error *
                           "once",
                           (long long)feed->count, feed->class->many,
                           (long long)session->options->micro_batch);
+    if (feed->note[0] != 0) leat_session_note(session, "%s", feed->note);
     LEAT_TRY(leat_training_save(&session->folder, &session->identity, &session->all,
                                 session->version, err));
     LEAT_TRY(begin_measuring(session, err));
@@ -259,14 +261,16 @@ static leat_code measure(leat_session *session, leat_train_step *step, leat_erro
 }
 
 static leat_code tell(leat_session *session, leat_train_step *step, leat_error *err) {
-    const int64_t samples = session->feed.count;
-    int64_t before = 0;
-    if (step->step > 0) LEAT_TRY(leat_feed_position(&session->feed, step->step - 1, &before, err));
+    leat_unit_place before = {0}, next = {0};
+    if (step->step > 0) {
+        LEAT_TRY(leat_feed_place(&session->feed, step->step - 1, 0, &before, err));
+        LEAT_TRY(leat_feed_place(&session->feed, step->step, 0, &next, err));
+    }
     LEAT_TRY(
         leat_metrics_step(&session->metrics, step, leat_run_learning_rate(&session->all), err));
     memcpy(step->warnings, session->metrics.warning_state.warnings, sizeof step->warnings);
-    for (int64_t e = before / samples; step->step > 0; e++) {
-        if ((e + 1) * samples > step->samples) break;
+    /* the epochs that ended in this step */
+    for (int64_t e = before.epoch; e < next.epoch; e++) {
         LEAT_TRY(
             leat_metrics_epoch(&session->metrics, e, step, seconds_since(session->epoch_ns), err));
         session->epoch_ns = leat_clock_ns();
@@ -313,6 +317,7 @@ static bool wants_checkpoint(const leat_session *session, int64_t step) {
 leat_code leat_session_stepped(leat_session *session, const leat_step_numbers *numbers,
                                double seconds, leat_error *err) {
     const int64_t done = leat_trainer_state(session->trainer)->step;
+    leat_unit_place next;
     int64_t before = 0;
     leat_train_step step = leat_task_step(session->task);
     step.step = done;
@@ -320,9 +325,10 @@ leat_code leat_session_stepped(leat_session *session, const leat_step_numbers *n
     step.seconds = seconds;
     leat_step_values(numbers, step.values);
     LEAT_TRY(leat_feed_position(&session->feed, done - 1, &before, err));
-    LEAT_TRY(leat_feed_position(&session->feed, done, &step.samples, err));
+    LEAT_TRY(leat_feed_place(&session->feed, done, 0, &next, err));
+    step.samples = next.position;
     session->samples += step.samples - before;
-    step.epoch = (step.samples - 1) / session->feed.count;
+    step.epoch = next.epoch - (next.first == 0); /* the last sample is the one before the next */
     session->train_seconds += seconds;
     LEAT_TRY(measure(session, &step, err));
     LEAT_TRY(tell(session, &step, err));

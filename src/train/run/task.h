@@ -62,7 +62,10 @@ struct leat_task {
     const leat_warning_rule *warning_rules; /* NULL, as an empty list: nothing is warned of */
     /* Names the parts of the model and counts their parameters; NULL: it has none. */
     void (*parts)(const leat_model *model, leat_train_part parts[LEAT_PARTS_MAX]);
-    const leat_setting_table *(*settings)(void); /* of the model: no texts */
+    /* The model's, in a struct that begins with the model's own, which is what the model gets; what
+     * follows it is for the feed. One table, and no texts. Where the feed settles some
+     * (leat_feed_class.settle), their range has 0, "by the data". */
+    const leat_setting_table *(*settings)(void);
     /* The first names, of either table, in a run's files and hash, up to NULL; what is not among
      * them comes after: the model's settings, then the options of every run, each in the order of
      * its table. NULL: none is named. */

@@ -176,6 +176,13 @@ leat_code leat_run_options_check(const leat_run_options *options, leat_error *er
     return leat_fail(err, LEAT_ERR_OPTION, "codec-down: weights are f32 or bf16");
 }
 
+leat_code leat_run_options_settle(leat_run_options *options, const leat_feed *feed,
+                                  leat_error *err) {
+    LEAT_ASSERT(options->run.settings == &options->settings);
+    LEAT_TRY(leat_feed_settle(feed, &options->run, &options->settings, err));
+    return leat_settings_check(options->task->settings(), &options->settings, err);
+}
+
 const leat_setting *leat_run_option_find(leat_run_options *options, const char *name, void **of) {
     const leat_setting *row = leat_setting_find(options->task->settings(), name);
     *of = &options->settings;

@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "leat/train.h"
+#include "train/step/feed.h"
 
 /* The rows of leat_train_options_table, for tables with other defaults. */
 extern const leat_setting leat_train_rows[];
@@ -28,6 +29,11 @@ LEAT_MUST_CHECK leat_code leat_run_options_take(leat_run_options *out, const cha
 
 /* Each option by itself; leat_feed_plan and leat_feed_steps check what depends on several. */
 LEAT_MUST_CHECK leat_code leat_run_options_check(const leat_run_options *options, leat_error *err);
+
+/* Sets what the data decide and nobody has set (leat_feed_class.settle), and checks it by itself.
+ * Between leat_feed_open and leat_feed_plan, where a run is trained. */
+LEAT_MUST_CHECK leat_code leat_run_options_settle(leat_run_options *options, const leat_feed *feed,
+                                                  leat_error *err);
 
 /* An option, and the struct that its row's place is in. */
 typedef struct leat_run_option {

@@ -27,13 +27,20 @@ void leat_feed_close(leat_feed *feed) {
     *feed = (leat_feed){0};
 }
 
+leat_code leat_feed_settle(const leat_feed *feed, const leat_train_options *options, void *settings,
+                           leat_error *err) {
+    LEAT_ASSERT(!feed->planned && options->settings == settings);
+    return feed->class->settle == NULL ? LEAT_OK
+                                       : feed->class->settle(feed, options, settings, err);
+}
+
 leat_code leat_feed_plan(leat_feed *feed, const leat_train_options *options, leat_error *err) {
     LEAT_ASSERT(!feed->planned);
     LEAT_TRY(feed->class->plan(feed, options, err));
     LEAT_ASSERT(feed->steps_most >= 1 && feed->units_most >= 1);
     LEAT_ASSERT(feed->batches_most >= 1 && feed->batch_bytes >= 1);
     LEAT_ASSERT(feed->class->numbers == NULL || feed->samples_most >= 1);
-    LEAT_ASSERT(feed->unit_samples >= 0);
+    LEAT_ASSERT(feed->unit_samples >= 0 && feed->bytes >= 0);
     LEAT_ASSERT(!feed->repeats || feed->count < options->micro_batch);
     feed->planned = true;
     return LEAT_OK;

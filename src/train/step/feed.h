@@ -29,7 +29,8 @@ typedef struct leat_samples {
 /* What a unit has. */
 typedef struct leat_unit_place {
     int64_t epoch;        /* of its first sample */
-    int64_t first, count; /* what the feed counts: samples, sequences, planned batches */
+    int64_t first, count; /* of the epoch, what the feed counts: samples, planned batches; the first
+                             is 0 */
     int64_t batches;      /* micro-batches, at least 1 */
     int64_t position;     /* samples that the units before it have used, in all epochs */
 } leat_unit_place;
@@ -48,9 +49,16 @@ typedef struct leat_feed_class {
     leat_code (*open_samples)(leat_feed *feed, const leat_samples *samples, leat_error *err);
     /* Whenever there is a feed->self, also one that an open which failed has left. */
     void (*close)(void *self);
-    /* Fixes what the options say, of which `settings` are the model's, once, and sets the members
-     * that leat_feed says. LEAT_ERR_OPTION, LEAT_ERR_INPUT: they do not fit together, or the data.
-     */
+    /* Sets those of a row's settings (run/task.h) that the data decide and that are 0, "not set":
+     * the size of a vocabulary, for example. It leaves the others as they are; whether they fit the
+     * data is for `plan` to say. Called once, when the data of a run are opened to train it: from
+     * then on they are numbers among its settings, which those have who open the run without its
+     * data, or compute its units elsewhere. NULL: the data decide none. */
+    leat_code (*settle)(const leat_feed *feed, const leat_train_options *options, void *settings,
+                        leat_error *err);
+    /* Fixes what the options say, of which `settings` are the row's, once, and sets the members
+     * that leat_feed says. LEAT_ERR_OPTION, LEAT_ERR_INPUT: they do not fit together, or the data;
+     * or a setting that `settle` sets is 0. */
     leat_code (*plan)(leat_feed *feed, const leat_train_options *options, leat_error *err);
     /* Steps of the run: options->steps, or those of options->epochs; one of the two is set, the
      * other 0. LEAT_ERR_OPTION: too many to count; those above steps_most are refused anyway. */
@@ -78,6 +86,7 @@ typedef struct leat_feed_class {
                             char words[LEAT_FEED_WORDS_BYTES], leat_error *err);
 } leat_feed_class;
 
+#define LEAT_FEED_NOTE_BYTES 200
 struct leat_feed {
     const leat_feed_class *class;
     void *self;
@@ -92,6 +101,8 @@ struct leat_feed {
     int64_t unit_samples;
     /* Fewer samples than a micro-batch of the options has: it has some more than once. */
     bool repeats;
+    int64_t bytes; /* of memory that it takes at most, besides batches and mapped files */
+    char note[LEAT_FEED_NOTE_BYTES]; /* what the user should know of the plan; "" */
     bool planned;
 };
 
@@ -102,6 +113,10 @@ LEAT_MUST_CHECK leat_code leat_feed_open_samples(leat_feed *feed, const leat_fee
                                                  const leat_samples *samples, leat_error *err);
 /* Also of one that was never opened, all 0. */
 void leat_feed_close(leat_feed *feed);
+/* Before leat_feed_plan, where a run is trained: leat_feed_class.settle; `settings` are of the row,
+ * and no others than options->settings. */
+LEAT_MUST_CHECK leat_code leat_feed_settle(const leat_feed *feed, const leat_train_options *options,
+                                           void *settings, leat_error *err);
 LEAT_MUST_CHECK leat_code leat_feed_plan(leat_feed *feed, const leat_train_options *options,
                                          leat_error *err);
 
