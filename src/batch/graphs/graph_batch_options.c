@@ -16,7 +16,8 @@ enum { TIERS_MAX = 250, BATCH_MAX = 1 << 24, STEPS_MAX = 1 << 30 };
 /* States of runs hold them in this order. */
 static const leat_setting rows[] = {
     {CHOICE("graphs", graphs, "all|benign|attack|labelled"),
-     .help = "load all graphs, only benign ones (y = 0), those with an attack (y = 1), or both of these"},
+     .help = "load all graphs, only benign ones (y = 0), those with an attack (y = 1), or both of "
+             "these"},
     {CHOICE("pack", pack, "ffd|next-fit|bucket|fixed"),
      .help = "how graphs are packed into batches (see docs/can-graphs.md)"},
     {INT("batch", batch, 1, BATCH_MAX), .help = "graphs per batch with --pack fixed"},
