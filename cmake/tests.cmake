@@ -140,8 +140,8 @@ set(LEAT_SUPPORT_fault ingest load format)
 set(LEAT_SUPPORT_ingest format)
 set(LEAT_SUPPORT_synth ingest format)
 set(LEAT_SUPPORT_load format)
-set(LEAT_SUPPORT_train format)
-set(LEAT_SUPPORT_crowd train format)
+set(LEAT_SUPPORT_train load format)
+set(LEAT_SUPPORT_crowd train load format)
 set(LEAT_SUPPORT_fuzz ingest load format)
 # Rooms that a room does not see, but its tests do: to read the golden files with, for input, and for
 # what the support library of another room uses.
