@@ -19,6 +19,7 @@ enum { SLOTS = 2 };
 struct leat_graph_epochs {
     leat_graph_plan *plan;
     leat_graph_sizes sizes;
+    leat_graph_limits largest; /* of a batch */
     int64_t step_batches, steps_most;
     pthread_mutex_t lock; /* of all that follows, and of the plan */
     slot slots[SLOTS];
@@ -98,9 +99,7 @@ static int64_t larger(int64_t a, int64_t b) { return a > b ? a : b; }
 
 /* No epoch has fewer graphs than the first, and no batch more than the largest. */
 static int64_t least_batches(const leat_graph_epochs *self, const leat_graph_epoch *first) {
-    leat_graph_plan_facts facts;
-    leat_graph_plan_get_facts(self->plan, &facts);
-    const leat_graph_limits *most = &facts.largest;
+    const leat_graph_limits *most = &self->largest;
     const leat_graph_contents has = contents_of(self, first->graph, first->graph_count);
     return larger(divide_up(has.graphs, most->graphs),
                   larger(divide_up(has.nodes, most->nodes), divide_up(has.edges, most->edges)));
@@ -125,12 +124,15 @@ leat_code leat_graph_epochs_create(leat_graph_epochs **out, leat_graph_plan *of,
                                    const leat_graph_sizes *sizes, int64_t step_batches,
                                    leat_error *err) {
     leat_graph_epochs *self = NULL;
+    leat_graph_plan_facts facts;
     *out = NULL;
     LEAT_ASSERT(step_batches >= 1);
     LEAT_TRY(LEAT_NEW(&self, 1, err));
     self->plan = of;
     self->sizes = *sizes;
     self->step_batches = step_batches;
+    leat_graph_plan_get_facts(of, &facts);
+    self->largest = facts.largest;
     pthread_mutex_init(&self->lock, NULL);
     const leat_code code = fill(self, err);
     if (code == LEAT_OK) *out = self;
@@ -209,8 +211,7 @@ leat_code leat_graph_epochs_count(leat_graph_epochs *epochs, const leat_graph_st
 }
 
 leat_code leat_graph_epochs_read(leat_graph_epochs *epochs, int64_t number, int64_t batch,
-                                 int64_t most, int64_t *graphs, leat_graph_contents *out,
-                                 leat_error *err) {
+                                 int64_t *graphs, leat_graph_contents *out, leat_error *err) {
     const leat_graph_epoch *epoch = NULL;
     *out = (leat_graph_contents){0};
     pthread_mutex_lock(&epochs->lock);
@@ -219,7 +220,7 @@ leat_code leat_graph_epochs_read(leat_graph_epochs *epochs, int64_t number, int6
         LEAT_ASSERT(batch >= 0 && batch < epoch->batch_count);
         const uint32_t *list = epoch->graph + epoch->first[batch];
         *out = contents_of(epochs, list, epoch->first[batch + 1] - epoch->first[batch]);
-        LEAT_ASSERT(out->graphs <= most);
+        LEAT_ASSERT(out->graphs <= epochs->largest.graphs);
         for (int64_t i = 0; i < out->graphs; i++) graphs[i] = list[i];
     }
     pthread_mutex_unlock(&epochs->lock);

@@ -52,10 +52,10 @@ typedef struct leat_graph_contents {
 LEAT_MUST_CHECK leat_code leat_graph_epochs_count(leat_graph_epochs *epochs,
                                                   const leat_graph_stretch *of,
                                                   leat_graph_contents *out, leat_error *err);
-/* The graphs of a batch of the epoch, in their order, to `graphs`, which has room for `most`: as
- * many as any batch of the plan can hold. */
+/* The graphs of a batch of the epoch, in their order, to `graphs`, which has room for as many as
+ * any batch of the plan can hold. */
 LEAT_MUST_CHECK leat_code leat_graph_epochs_read(leat_graph_epochs *epochs, int64_t epoch,
-                                                 int64_t batch, int64_t most, int64_t *graphs,
+                                                 int64_t batch, int64_t *graphs,
                                                  leat_graph_contents *out, leat_error *err);
 
 #endif

@@ -348,7 +348,7 @@ leat_code leat_graph_feed_make(const leat_feed *feed, const leat_unit_place *at,
     const int64_t number = at->first + index;
     leat_graph_micro *micro = leat_graph_micro_place(batch, &self->largest);
     leat_graph_contents has;
-    LEAT_TRY(leat_graph_epochs_read(self->epochs, at->epoch, number, self->largest.graphs,
+    LEAT_TRY(leat_graph_epochs_read(self->epochs, at->epoch, number,
                                     leat_graph_micro_numbers(micro), &has, err));
     LEAT_ASSERT(has.nodes <= self->largest.nodes && has.edges <= self->largest.edges);
     micro->graphs = has.graphs;

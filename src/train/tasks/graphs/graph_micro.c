@@ -99,8 +99,9 @@ int64_t leat_graph_micro_bytes(const leat_graph_limits *most) {
 }
 
 leat_graph_micro *leat_graph_micro_place(void *memory, const leat_graph_limits *most) {
+    const size_t alignment = alignof(max_align_t);
     leat_graph_micro *micro = memory;
-    LEAT_ASSERT((uintptr_t)memory % alignof(max_align_t) == 0);
+    LEAT_ASSERT((uintptr_t)memory % alignment == 0);
     *micro = (leat_graph_micro){0};
     lay_out(memory, most, micro);
     return micro;
