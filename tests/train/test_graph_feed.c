@@ -386,6 +386,8 @@ static void too_many_epochs(void **state) {
     leat_unit_place place;
     assert_fails(of.feed.class->place(&of.feed, 0, 2, &place, err), LEAT_ERR_OPTION,
                  "step 1 has no unit 2");
+    assert_fails(of.feed.class->place(&of.feed, options.steps + 1, 0, &place, err), LEAT_ERR_OPTION,
+                 "a run over these graphs has at most ");
     close_side(&of);
 }
 

@@ -171,8 +171,12 @@ leat_code leat_graph_epochs_steps(leat_graph_epochs *epochs, int64_t number, int
 
 leat_code leat_graph_epochs_find(leat_graph_epochs *epochs, int64_t step, leat_graph_stretch *out,
                                  leat_error *err) {
-    LEAT_ASSERT(step >= 0 && step <= epochs->steps_most);
     *out = (leat_graph_stretch){0};
+    LEAT_ASSERT(step >= 0);
+    if (step > epochs->steps_most) /* a number from a database, for example */
+        return leat_fail(err, LEAT_ERR_OPTION,
+                         "no step %lld: a run over these graphs has at most %lld steps",
+                         (long long)step + 1, (long long)epochs->steps_most);
     pthread_mutex_lock(&epochs->lock);
     const leat_code code = find(epochs, step, out, err);
     pthread_mutex_unlock(&epochs->lock);

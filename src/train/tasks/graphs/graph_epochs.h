@@ -38,7 +38,7 @@ LEAT_MUST_CHECK leat_code leat_graph_epochs_steps(leat_graph_epochs *epochs, int
 typedef struct leat_graph_stretch {
     int64_t epoch, first, count;
 } leat_graph_stretch;
-/* Those of a step, at most that of leat_graph_epochs_steps_most. */
+/* Those of a step. LEAT_ERR_OPTION: it is above leat_graph_epochs_steps_most. */
 LEAT_MUST_CHECK leat_code leat_graph_epochs_find(leat_graph_epochs *epochs, int64_t step,
                                                  leat_graph_stretch *out, leat_error *err);
 /* Graphs that a run uses before the first of them. */
