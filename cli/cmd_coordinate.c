@@ -114,7 +114,7 @@ static const leat_cli_option options[] = {
      .own.kind = LEAT_SETTING_PATH,
      .own.value = "FILE",
      .own.help = "read settings from a YAML file; command-line options take precedence"},
-    {.table = leat_coordinate_train_table, .words = leat_train_image_words},
+    {.table = leat_coordinate_train_table},
     {.more = leat_cli_models},
     {.table = leat_coordinate_options_table},
     {.own.name = "resume",

@@ -353,19 +353,19 @@ _leat() {
       '--name[name of the run in the database]:name:_files' \
       '--config[read settings from a YAML file; command-line options take precedence]:config:_files' \
       '--steps[steps to train, counted from the beginning of the run]:steps:' \
-      '--epochs[train for E epochs: ceil(E x images / images per step) steps]:epochs:' \
+      '--epochs[train for E epochs: ceil(E x samples / samples per step) steps]:epochs:' \
       '--units[units per step; in distributed training at most that many machines compute at once]:units:' \
-      '--unit-size[images per unit, a multiple of --micro-batch]:unit-size:' \
-      '--micro-batch[images that are normalised together; multiples of 16 are fastest]:micro-batch:' \
+      '--unit-size[samples per unit, a multiple of --micro-batch]:unit-size:' \
+      '--micro-batch[samples that are computed at once]:micro-batch:' \
       '--codec-up[how gradients are rounded before they are added, as in distributed training]:codec-up:(f32 bf16 int8)' \
       '--codec-down[how weights are rounded before units are computed from them, as in distributed training]:codec-down:(f32 bf16)' \
       '--seed[seed of the initial weights, the order of the data, and what the model draws]:seed:' \
       '--checkpoint-every[steps between checkpoints; 0: only by time; the last step is always saved]:checkpoint-every:' \
       '--checkpoint-minutes[maximum minutes between checkpoints; 0: only by steps]:checkpoint-minutes:' \
-      '--keep[number of recent checkpoints to keep; the one with the best score is kept as well]:keep:' \
-      '--sample-every[steps between grids of samples with their score; 0: none]:sample-every:' \
+      '--keep[number of recent checkpoints to keep; the best one is kept as well]:keep:' \
+      '--sample-every[steps between measurements of the model; 0: none]:sample-every:' \
       '--threads[number of threads; the weights do not depend on it]:threads:' \
-      '--memory[fail if the run needs more memory than this, not counting mapped images]:memory:' \
+      '--memory[fail if the run needs more memory than this, not counting mapped data]:memory:' \
       '--kernels[kernels to compute with; all give the same bits]:kernels:(scalar avx2 avx512 neon)' \
       '--init[begin with the weights of a run, an export or a safetensors file]:init:_files' \
       '--export[keep the newest checkpoint in DIR as leat export writes it]:export:_files' \

@@ -93,6 +93,7 @@ class Tenant(TenantRuns):
         dcgan, linear = (text.index(f"\nOptions of the model {model}:\n")
                          for model in ("dcgan", "linear"))
         self.assertIn("step size (above 0 to 1; default: 0.0625)", text[linear:])
+        self.assertNotRegex(text, "image|grid|score")  # words of one model
         self.assertNotIn("--scale", text[:linear])
         self.assertNotIn("--width", text[:dcgan] + text[linear:])
         self.assertIn(" linear", leat("train", "--help", status=0).stdout)

@@ -82,7 +82,7 @@ const leat_setting leat_train_rows[] = {
      .min = 1,
      .max = 1000000,
      .neutral = true,
-     .help = "number of recent checkpoints to keep; the one with the best score is kept as well"},
+     .help = "number of recent checkpoints to keep; the best one is kept as well"},
     {.name = "sample-every",
      .kind = LEAT_SETTING_INT,
      AT(sample_every),
