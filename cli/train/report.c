@@ -274,7 +274,7 @@ static void put_checkpoints(leat_textbuf *out, const run_report *report) {
     leat_textbuf_put(out, "</th><th class=\"text\">hash of the state</th></tr>\n");
     for (int i = 0; leat_run_checkpoint_at(report->of.run, i, &of); i++) {
         leat_textbuf_printf(out, "<tr><td>%lld</td><td>", (long long)of.step);
-        if (!isnan(of.score)) leat_textbuf_printf(out, "%.4g", of.score);
+        if (measured && !isnan(of.measured[0])) leat_textbuf_printf(out, "%.4g", of.measured[0]);
         if (of.best) leat_textbuf_printf(out, " (%s)", leat_train_best_word(&measures[0]));
         leat_textbuf_printf(out, "</td><td class=\"text mono wide\">%s</td></tr>\n", of.state);
     }

@@ -68,33 +68,69 @@ static const leat_fact_list warnings = {.rows = leat_train_warning_facts,
                                         .at = warning_at,
                                         .item = "  warning      {text}\n"};
 
-/* A score is of the first of what is measured. */
 typedef struct checkpoint {
     leat_run_checkpoint of;
-    const char *measure, *best; /* "" if none */
+    const char *best; /* "" if it is not */
 } checkpoint;
 
 static bool checkpoint_at(const void *source, int index, void *item) {
-    const leat_run_shown *self = source;
-    const leat_value *measures = self->metrics->measures;
     checkpoint *out = item;
-    if (!leat_run_checkpoint_at(self->run, index, &out->of)) return false;
-    const bool measured = leat_value_count(measures) > 0;
-    out->measure = measured ? measures[0].name : "";
-    out->best = measured && out->of.best ? leat_train_best_word(&measures[0]) : "";
+    if (!leat_run_checkpoint_at(((const leat_run_shown *)source)->run, index, &out->of))
+        return false;
+    out->best = out->of.best ? leat_train_best_word(&out->of.measures[0]) : "";
     return true;
 }
+
+typedef struct checkpoint_measure {
+    const char *name;
+    double value;
+} checkpoint_measure;
+
+/* Of what is measured, that which the checkpoint has. */
+static bool checkpoint_measure_at(const void *source, int index, void *item) {
+    const leat_run_checkpoint *of = &((const checkpoint *)source)->of;
+    for (int i = 0; i < leat_value_count(of->measures); i++) {
+        if (isnan(of->measured[i]) || index-- > 0) continue;
+        *(checkpoint_measure *)item = (checkpoint_measure){of->measures[i].name, of->measured[i]};
+        return true;
+    }
+    return false;
+}
+
+static const leat_fact checkpoint_measure_facts[] = {
+    {"name", LEAT_FACT_TEXT, offsetof(checkpoint_measure, name), .help = NULL},
+    {"value", LEAT_FACT_REAL, offsetof(checkpoint_measure, value), .help = NULL},
+    {0},
+};
+
+static const leat_fact_list checkpoint_measures = {.rows = checkpoint_measure_facts,
+                                                   .shape = LEAT_FACT_NAMED,
+                                                   .at = checkpoint_measure_at,
+                                                   .before = "  ",
+                                                   .item = "{name} {value}",
+                                                   .between = ", "};
+
+static leat_fact_value of_name(const void *source, const char *name) {
+    const leat_run_checkpoint *of = &((const checkpoint *)source)->of;
+    return (leat_fact_value){.real = leat_value_get(of->measures, of->measured, name)};
+}
+static leat_fact_value score(const void *source) { return of_name(source, "score"); }
+static leat_fact_value deviation(const void *source) { return of_name(source, "deviation"); }
+
+static const leat_fact known_measures[] = {
+    {"score", LEAT_FACT_REAL, .get = score, .optional = true,
+     .help = "Score of samples of this step; absent: not measured."},
+    {"deviation", LEAT_FACT_REAL, .get = deviation, .digits = 3, .optional = true,
+     .help = LEAT_TRAIN_DEVIATION_HELP},
+    {0},
+};
 
 #define AT(member) offsetof(checkpoint, of.member)
 static const leat_fact checkpoint_facts[] = {
     {"step", LEAT_FACT_INT, AT(step), LEAT_FACT_COUNT, .help = "Step."},
     {"state", LEAT_FACT_TEXT, AT(state), .help = "Hash of the state."},
     {"path", LEAT_FACT_CHARS, AT(path), .help = "File of the weights, safetensors."},
-    {"score", LEAT_FACT_REAL, AT(score), .optional = true,
-     .help = "Score of samples of this step; absent: not measured."},
-    {"deviation", LEAT_FACT_REAL, AT(deviation), .digits = 3, .optional = true,
-     .help = LEAT_TRAIN_DEVIATION_HELP},
-    {"measure", LEAT_FACT_TEXT, offsetof(checkpoint, measure), .help = NULL},
+    {"measures", LEAT_FACT_NAMES, .list = &checkpoint_measures, .rows = known_measures},
     {"best", LEAT_FACT_TEXT, offsetof(checkpoint, best), .help = NULL},
     {0},
 };
@@ -106,8 +142,7 @@ static const leat_fact_list checkpoints = {
     .rows = checkpoint_facts,
     .one = "A checkpoint.",
     .at = checkpoint_at,
-    .item = "  step {step:-12} state {state:.16}[  {measure} {score}[, deviation {deviation}]"
-            "[, the {best}]]\n",
+    .item = "  step {step:-12} state {state:.16}{measures}[, the {best}]\n",
 };
 
 typedef struct setting {

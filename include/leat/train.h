@@ -239,10 +239,13 @@ LEAT_API bool leat_run_setting_at(const leat_run *run, int index, const char **n
 
 typedef struct leat_run_checkpoint {
     int64_t step;
-    const char *state;       /* hash */
-    char path[4096];         /* of the weights, a safetensors file */
-    double score, deviation; /* NaN: not measured at this step */
-    bool best;               /* the best score among the checkpoints present */
+    const char *state; /* hash */
+    char path[4096];   /* of the weights, a safetensors file */
+    /* What is measured, as in leat_train_step; NaN: not at this step, or a checkpoint does not have
+     * it: that of a DCGAN has "score" and "deviation". */
+    const leat_value *measures;
+    double measured[LEAT_MEASURES_MAX];
+    bool best; /* by the first of the measures, among the checkpoints present */
 } leat_run_checkpoint;
 /* 0 <= index < checkpoint_count, by step. */
 LEAT_API bool leat_run_checkpoint_at(const leat_run *run, int index, leat_run_checkpoint *out);

@@ -121,7 +121,7 @@ class RunCheckpoint(c.Structure):
     """leat_run_checkpoint"""
     _fields_ = [
         ("step", c.c_int64), ("state", c.c_char_p), ("path", c.c_char * 4096),
-        ("score", c.c_double), ("deviation", c.c_double), ("best", c.c_bool),
+        ("measures", c.POINTER(Value)), ("measured", c.c_double * 8), ("best", c.c_bool),
     ]
 
 

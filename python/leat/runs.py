@@ -29,11 +29,20 @@ _POINTS_MAX = 1 << 20  # of metrics, unless the caller wants another number
 class Checkpoint(NamedTuple):
     """The weights of a run after a step."""
     step: int
-    path: str         #: a safetensors file: parameters with PyTorch's names, moments of Adam
-    state: str        #: hash of the weights and moments
-    score: float      #: distance of generated images from the data; NaN: not measured at this step
-    deviation: float  #: of generated values, on the scale -1 to 1; NaN: not measured
-    best: bool        #: has the best score of those that there are
+    path: str   #: a safetensors file: parameters with PyTorch's names, moments of Adam
+    state: str  #: hash of the weights and moments
+    #: What was measured, by name, which are attributes, too (see Metrics): of a DCGAN score and
+    #: deviation. NaN: not measured at this step, or in the metrics alone.
+    measures: collections.abc.Mapping[str, float]
+    best: bool  #: the best by the first of the measures, of those that there are
+
+    def __getattr__(self, name: str) -> float:
+        if name in self.measures:
+            return self.measures[name]
+        raise AttributeError(f"no measure {name!r}; there are {', '.join(self.measures)}")
+
+    def __dir__(self) -> list[str]:
+        return [*object.__dir__(self), *self.measures]
 
 
 class Metrics(NamedTuple):
@@ -121,9 +130,10 @@ class Run:
         """The checkpoints, by step."""
         found, all_of = _abi.RunCheckpoint(), list[Checkpoint]()
         while held.leat_run_checkpoint_at(self._pointer, len(all_of), c.byref(found)):
+            names = _names(found.measures)
             all_of.append(Checkpoint(found.step, os.fsdecode(found.path),
-                                     found.state.decode("ascii"), found.score, found.deviation,
-                                     found.best))
+                                     found.state.decode("ascii"),
+                                     dict(zip(names, found.measured)), found.best))
         return tuple(all_of)
 
     def metrics(self, most: int = _POINTS_MAX) -> Metrics:
@@ -195,9 +205,9 @@ def _sentences(warnings: c.Array[_abi.TrainWarning]) -> tuple[str, ...]:
 
 
 def _names(values: Any) -> list[str]:
-    """Of a list of leat_value."""
+    """Of a list of leat_value, or NULL, which has none."""
     names: list[str] = []
-    while values[len(names)].name is not None:
+    while values and values[len(names)].name is not None:
         names.append(values[len(names)].name.decode("ascii"))
     return names
 

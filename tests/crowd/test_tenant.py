@@ -114,6 +114,13 @@ class Tenant(TenantRuns):
         self.assertEqual(result["rows_seen"], position(STEPS))
         run = json.loads(leat("inspect", f"{self.folder}-names", "--json", status=0).stdout)
         self.assertEqual((run["rows"], "images" in run), (ROWS, False))
+        last = run["checkpoints"][-1]
+        self.assertEqual(list(last), ["step", "state", "path", "distance", "rows_seen"])
+        self.assertEqual((last["distance"], last["rows_seen"]),
+                         (result["distance"], result["rows_seen"]))
+        self.assertRegex(leat("inspect", f"{self.folder}-names", status=0).stdout,
+                         rf"  step {STEPS} +state [0-9a-f]+  distance [0-9.]+, rows_seen "
+                         rf"{position(STEPS)}, the lowest\n")
 
     def test_refused(self):
         """Options of another model, names of none, and values that only another model takes."""

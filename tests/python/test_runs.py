@@ -39,7 +39,12 @@ class Train(unittest.TestCase):
         words = [f"--{name.replace('_', '-')}={value}" for name, value in SETTINGS.items()]
         answer = json.loads(support.run("train", "dcgan", data(), "-o", place("b"), "--json",
                                         "--steps", "6", "--seed", "3", *words))
-        self.assertEqual(run.checkpoints[-1].state, answer["state"])
+        last = run.checkpoints[-1]
+        self.assertEqual(last.state, answer["state"])
+        self.assertEqual((last.score, last.deviation), (answer["score"], answer["deviation"]))
+        self.assertEqual(list(last.measures), list(run.metrics().measures))
+        with self.assertRaisesRegex(AttributeError, "no measure 'loss'; there are score, dev"):
+            last.loss  # pylint: disable=pointless-statement
         self.assertEqual(run.run, answer["run_hash"])
         self.assertTrue(os.path.exists(os.path.join(run.path, "report.html")))
 

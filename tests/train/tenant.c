@@ -450,6 +450,7 @@ static const leat_warning_rule warning_rules[] = {
 const leat_task tenant_task = {.model = &linear_class,
                                .feed = &rows_class,
                                .measures = measures,
+                               .saved_measures = 2,
                                .measure = &measure_class,
                                .warning_rules = warning_rules,
                                .settings = tenant_settings_table,
@@ -495,7 +496,7 @@ static const leat_measure_class fits_class = {
 #define MEASURED(of)                                                                               \
     {                                                                                              \
         .model = &of##_class, .feed = &rows_class, .settings = tenant_settings_table,              \
-        .measures = (of), .measure = &fits_class                                                   \
+        .measures = (of), .saved_measures = 1, .measure = &fits_class                              \
     }
 const leat_task tenant_higher_task = MEASURED(higher), tenant_lower_task = MEASURED(lower),
                 tenant_neither_task = MEASURED(neither);

@@ -10,6 +10,7 @@
 #include "train/run/checkpoint.h"
 #include "train/step/weights.h"
 #include "train/tasks/images/dcgan_task.h"
+#include "train/tasks/images/measure.h"
 #include "train_support.h"
 
 enum { IMAGES = 9 };
@@ -34,7 +35,9 @@ static const char *folder(const char *name) {
 }
 
 static leat_checkpoint save(const char *dir, leat_trainer *trainer, double score) {
-    leat_checkpoint of = {.run = RUN, .score = score, .deviation = NAN};
+    leat_checkpoint of = {.task = &leat_dcgan_task, .run = RUN};
+    leat_measured_none(of.measured);
+    of.measured[LEAT_MEASURE_SCORE] = score;
     assert_ok(leat_checkpoint_save(dir, trainer, &of, err));
     return of;
 }
@@ -46,11 +49,12 @@ static void the_state_comes_back(void **state) {
     leat_checkpoints list;
     (void)state;
     save(dir, a, 0.25);
-    assert_ok(leat_checkpoints_list(&list, dir, RUN, false, err));
+    assert_ok(leat_checkpoints_list(&list, &leat_dcgan_task, dir, RUN, false, err));
     assert_int_equal(list.count, 1);
     assert_int_equal(list.items[0].step, 3);
     assert_int_equal(list.items[0].position, 24);
-    assert_true(list.items[0].score == 0.25 && isnan(list.items[0].deviation));
+    assert_true(list.items[0].measured[LEAT_MEASURE_SCORE] == 0.25);
+    assert_true(isnan(list.items[0].measured[LEAT_MEASURE_DEVIATION]));
     assert_ok(leat_checkpoint_load(dir, &list.items[0], b, err));
     assert_string_equal(train_steps(a, 0, hash_a), train_steps(b, 0, hash_b));
     assert_string_equal(train_steps(a, 2, hash_a), train_steps(b, 2, hash_b));
@@ -69,13 +73,13 @@ static void the_last_one_is_that_of_the_last_step(void **state) {
         leat_trainer_state(trainer)->step = step;
         save(dir, trainer, NAN);
     }
-    assert_ok(leat_checkpoints_list(&list, dir, RUN, false, err));
+    assert_ok(leat_checkpoints_list(&list, &leat_dcgan_task, dir, RUN, false, err));
     assert_int_equal(list.count, 4);
     for (int i = 0; i < 4; i++) assert_int_equal(list.items[i].step, 999999998 + i);
     assert_int_equal(leat_checkpoints_find(&list, -1)->step, 1000000001);
     leat_checkpoints_free(&list);
-    assert_ok(leat_checkpoints_prune(dir, RUN, leat_dcgan_task.measures, 2, 1000000001, err));
-    assert_ok(leat_checkpoints_list(&list, dir, RUN, false, err));
+    assert_ok(leat_checkpoints_prune(dir, &leat_dcgan_task, RUN, 2, 1000000001, err));
+    assert_ok(leat_checkpoints_list(&list, &leat_dcgan_task, dir, RUN, false, err));
     assert_int_equal(list.count, 2);
     assert_int_equal(list.items[0].step, 1000000000);
     leat_checkpoints_free(&list);
@@ -89,6 +93,28 @@ static void bytes_are_a_function_of_the_state(void **state) {
     assert_string_equal(x.sha256, y.sha256);
     train_destroy(a);
     train_destroy(b);
+}
+
+/* Files of earlier versions have these keys, too, and no others. */
+static void measures_have_their_names(void **state) {
+    const char *dir = folder("measures");
+    leat_trainer *trainer = trained(1);
+    leat_checkpoint of = {.task = &leat_dcgan_task, .run = RUN, .measured = {0.25, 0.5, 0.75, 1}};
+    char path[LEAT_PATH_BYTES], want[400];
+    uint8_t *text = NULL;
+    int64_t size = 0;
+    (void)state;
+    assert_ok(leat_checkpoint_save(dir, trainer, &of, err));
+    assert_ok(leat_path_join(path, sizeof path, dir, "step-000000001.json", err));
+    assert_ok(leat_file_load(path, 1000, &text, &size, err));
+    snprintf(want, sizeof want,
+             "\"weights_sha256\": \"%s\",\n  \"score\": 0.25,\n"
+             "  \"deviation\": 0.5\n}\n",
+             of.sha256);
+    assert_true(size > (int64_t)strlen(want));
+    assert_memory_equal(text + size - strlen(want), want, strlen(want));
+    leat_free(text);
+    train_destroy(trainer);
 }
 
 static void names_are_those_of_pytorch(void **state) {
@@ -166,13 +192,13 @@ static void old_ones_are_removed_but_the_best(void **state) {
         assert_ok(leat_path_join(path, sizeof path, dir, left[i], err));
         assert_ok(leat_file_save(path, "x", 1, err));
     }
-    assert_ok(leat_checkpoints_prune(dir, RUN, leat_dcgan_task.measures, 2, 6, err));
-    assert_ok(leat_checkpoints_list(&list, dir, RUN, false, err));
+    assert_ok(leat_checkpoints_prune(dir, &leat_dcgan_task, RUN, 2, 6, err));
+    assert_ok(leat_checkpoints_list(&list, &leat_dcgan_task, dir, RUN, false, err));
     assert_int_equal(list.count, 3);
     assert_int_equal(list.items[0].step, 2);
     assert_int_equal(list.items[1].step, 5);
     assert_int_equal(list.items[2].step, 6);
-    assert_int_equal(leat_checkpoints_best(&list, leat_dcgan_task.measures, 6)->step, 2);
+    assert_int_equal(leat_checkpoints_best(&list, 6)->step, 2);
     assert_int_equal(leat_checkpoints_find(&list, -1)->step, 6);
     assert_null(leat_checkpoints_find(&list, 3));
     leat_checkpoints_free(&list);
@@ -195,8 +221,8 @@ static void later_ones_do_not_count(void **state) {
         train_steps(trainer, 1, hash);
         save(dir, trainer, i == 4 ? 0.1 : i == 1 ? 0.2 : 0.5);
     }
-    assert_ok(leat_checkpoints_prune(dir, RUN, leat_dcgan_task.measures, 1, 3, err));
-    assert_ok(leat_checkpoints_list(&list, dir, RUN, false, err));
+    assert_ok(leat_checkpoints_prune(dir, &leat_dcgan_task, RUN, 1, 3, err));
+    assert_ok(leat_checkpoints_list(&list, &leat_dcgan_task, dir, RUN, false, err));
     assert_int_equal(list.count, 4);
     assert_int_equal(list.items[0].step, 1);
     assert_int_equal(list.items[1].step, 3);
@@ -211,9 +237,9 @@ static void those_of_another_run_are_refused(void **state) {
     leat_checkpoints list;
     (void)state;
     save(dir, trainer, NAN);
-    assert_fails(leat_checkpoints_list(&list, dir, OTHER, false, err), LEAT_ERR_CORRUPT,
-                 "another run");
-    assert_ok(leat_checkpoints_list(&list, dir, OTHER, true, err));
+    assert_fails(leat_checkpoints_list(&list, &leat_dcgan_task, dir, OTHER, false, err),
+                 LEAT_ERR_CORRUPT, "another run");
+    assert_ok(leat_checkpoints_list(&list, &leat_dcgan_task, dir, OTHER, true, err));
     assert_int_equal(list.count, 0);
     assert_int_equal(list.damaged, 1);
     leat_checkpoints_free(&list);
@@ -223,7 +249,8 @@ static void those_of_another_run_are_refused(void **state) {
 static void a_missing_folder_has_none(void **state) {
     leat_checkpoints list;
     (void)state;
-    assert_ok(leat_checkpoints_list(&list, train_path("nowhere"), RUN, false, err));
+    assert_ok(
+        leat_checkpoints_list(&list, &leat_dcgan_task, train_path("nowhere"), RUN, false, err));
     assert_int_equal(list.count, 0);
     assert_null(leat_checkpoints_find(&list, -1));
 }
@@ -265,7 +292,7 @@ static void write_bytes(const char *path, const void *bytes, int64_t size) {
 static void expect_refused(const victim *v, const char *what, int64_t at) {
     leat_checkpoints list;
     leat_error err = {0};
-    leat_code code = leat_checkpoints_list(&list, v->dir, RUN, false, &err);
+    leat_code code = leat_checkpoints_list(&list, &leat_dcgan_task, v->dir, RUN, false, &err);
     if (code == LEAT_OK && list.count > 0)
         code = leat_checkpoint_load(v->dir, &list.items[0], v->trainer, &err);
     if (code != LEAT_ERR_CORRUPT) fail_msg("%s at %lld: code %d", what, (long long)at, (int)code);
@@ -358,8 +385,9 @@ static void damaged_ones_can_be_passed_over(void **state) {
     train_steps(v.trainer, 1, hash);
     save(v.dir, v.trainer, NAN);
     write_bytes(v.path, v.bytes, v.size - 1);
-    assert_fails(leat_checkpoints_list(&list, v.dir, RUN, false, err), LEAT_ERR_CORRUPT, "damaged");
-    assert_ok(leat_checkpoints_list(&list, v.dir, RUN, true, err));
+    assert_fails(leat_checkpoints_list(&list, &leat_dcgan_task, v.dir, RUN, false, err),
+                 LEAT_ERR_CORRUPT, "damaged");
+    assert_ok(leat_checkpoints_list(&list, &leat_dcgan_task, v.dir, RUN, true, err));
     assert_int_equal(list.count, 1);
     assert_int_equal(list.items[0].step, 2);
     assert_int_equal(list.damaged, 1);
@@ -376,8 +404,9 @@ static void damaged_hashes_can_be_passed_over(void **state) {
     assert_ok(LEAT_NEW(&text, 4000, err));
     open_victim(&v, "sidecar", "sha256");
     write_bytes(v.path, text, 4000);
-    assert_fails(leat_checkpoints_list(&list, v.dir, RUN, false, err), LEAT_ERR_CORRUPT, "damaged");
-    assert_ok(leat_checkpoints_list(&list, v.dir, RUN, true, err));
+    assert_fails(leat_checkpoints_list(&list, &leat_dcgan_task, v.dir, RUN, false, err),
+                 LEAT_ERR_CORRUPT, "damaged");
+    assert_ok(leat_checkpoints_list(&list, &leat_dcgan_task, v.dir, RUN, true, err));
     assert_int_equal(list.count, 0);
     leat_checkpoints_free(&list);
     leat_free(text);
@@ -415,6 +444,7 @@ int main(void) {
         cmocka_unit_test(the_state_comes_back),
         cmocka_unit_test(the_last_one_is_that_of_the_last_step),
         cmocka_unit_test(bytes_are_a_function_of_the_state),
+        cmocka_unit_test(measures_have_their_names),
         cmocka_unit_test(names_are_those_of_pytorch),
         cmocka_unit_test(running_statistics_have_their_places),
         cmocka_unit_test(old_ones_are_removed_but_the_best),

@@ -64,7 +64,10 @@ static void the_folder_holds_what_is_promised(void **state) {
     assert_int_equal(checkpoint.step, 5);
     assert_string_equal(checkpoint.state, result.state);
     assert_string_equal(checkpoint.path, result.checkpoint);
-    assert_true(checkpoint.score == result.measured[LEAT_MEASURE_SCORE]);
+    assert_true(checkpoint.measured[LEAT_MEASURE_SCORE] == result.measured[LEAT_MEASURE_SCORE]);
+    assert_true(checkpoint.measured[LEAT_MEASURE_DEVIATION] ==
+                result.measured[LEAT_MEASURE_DEVIATION]);
+    assert_true(isnan(checkpoint.measured[LEAT_MEASURE_SPREAD])); /* in metrics.jsonl alone */
     assert_false(leat_run_checkpoint_at(opened, facts.checkpoint_count, &checkpoint));
     leat_run_close(opened);
 }

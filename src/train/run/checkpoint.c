@@ -11,6 +11,7 @@
 #include "base/hash.h"
 #include "base/json.h"
 #include "base/mem.h"
+#include "train/run/task.h"
 #include "train/step/weights.h"
 
 #define PREFIX "step-"
@@ -70,15 +71,14 @@ static leat_code document_text(const leat_checkpoint *of, leat_json **json, cons
     leat_json_member_int(*json, "position", of->position);
     leat_json_member_string(*json, "state", of->state);
     leat_json_member_string(*json, "weights_sha256", of->sha256);
-    leat_json_member_known(*json, "score", of->score);
-    leat_json_member_known(*json, "deviation", of->deviation);
+    for (int i = 0; i < of->task->saved_measures; i++)
+        leat_json_member_known(*json, of->task->measures[i].name, of->measured[i]);
     leat_json_end_object(*json);
     return leat_json_finish(*json, text, size_bytes, err);
 }
 
 static leat_code get_real(const json_t *root, const char *key, const char *path, double *out,
                           leat_error *err) {
-    *out = NAN;
     return json_object_get(root, key) == NULL ? LEAT_OK
                                               : leat_json_get_double(root, key, out, path, err);
 }
@@ -97,6 +97,7 @@ static leat_code get_hash(const json_t *root, const char *key, char hex[65], con
 
 static leat_code parse(leat_checkpoint *of, int64_t step, const json_t *root, const char *path,
                        leat_error *err) {
+    leat_measured_none(of->measured);
     LEAT_TRY(leat_json_expect_string(root, "format", "leat.checkpoint", path, err));
     LEAT_TRY(leat_json_get_int(root, "version", 1, 1, &of->step, path, err));
     LEAT_TRY(leat_json_get_int(root, "step", step, step, &of->step, path, err));
@@ -104,8 +105,9 @@ static leat_code parse(leat_checkpoint *of, int64_t step, const json_t *root, co
     LEAT_TRY(get_hash(root, "run", of->run, path, err));
     LEAT_TRY(get_hash(root, "state", of->state, path, err));
     LEAT_TRY(get_hash(root, "weights_sha256", of->sha256, path, err));
-    LEAT_TRY(get_real(root, "score", path, &of->score, err));
-    return get_real(root, "deviation", path, &of->deviation, err);
+    for (int i = 0; i < of->task->saved_measures; i++)
+        LEAT_TRY(get_real(root, of->task->measures[i].name, path, &of->measured[i], err));
+    return LEAT_OK;
 }
 
 static void hash_hex(const void *bytes, int64_t size_bytes, char hex[65]) {
@@ -166,12 +168,12 @@ static leat_code check_document(const char *dir, int64_t step, const uint8_t *do
     return check_sidecar(dir, step, want, path, err);
 }
 
-static leat_code read_document(const char *dir, int64_t step, leat_checkpoint *of,
-                               leat_error *err) {
+static leat_code read_document(const leat_task *task, const char *dir, int64_t step,
+                               leat_checkpoint *of, leat_error *err) {
     char path[LEAT_PATH_BYTES];
     uint8_t *document = NULL;
     int64_t size = 0;
-    *of = (leat_checkpoint){0};
+    *of = (leat_checkpoint){.task = task};
     LEAT_TRY(path_of(dir, step, DOCUMENT, path, err));
     leat_code code = leat_file_load(path, DOCUMENT_BYTES_MAX, &document, &size, err);
     if (code == LEAT_ERR_NOT_FOUND || code == LEAT_ERR_LIMIT) return damaged(path, err);
@@ -199,24 +201,25 @@ static leat_code check_run(const leat_checkpoint *of, const char *dir, const cha
         (long long)of->step, dir, of->run, run);
 }
 
-static leat_code add(leat_checkpoints *list, const char *dir, const char *run, int64_t step,
-                     leat_error *err) {
+static leat_code add(leat_checkpoints *list, const leat_task *task, const char *dir,
+                     const char *run, int64_t step, leat_error *err) {
     LEAT_TRY(LEAT_GROW(&list->items, &list->capacity, list->count + 1, err));
     leat_checkpoint *of = &list->items[list->count];
-    leat_code code = read_document(dir, step, of, err);
+    leat_code code = read_document(task, dir, step, of, err);
     if (code != LEAT_OK) return is_gone(dir, step) ? LEAT_OK : code;
     LEAT_TRY(check_run(of, dir, run, err));
     list->count++;
     return LEAT_OK;
 }
 
-static leat_code list_names(leat_checkpoints *list, const char *dir, const char *run,
-                            const leat_path_list *names, bool tolerant, leat_error *err) {
+static leat_code list_names(leat_checkpoints *list, const leat_task *task, const char *dir,
+                            const char *run, const leat_path_list *names, bool tolerant,
+                            leat_error *err) {
     for (int64_t i = 0; i < names->count; i++) {
         const int64_t step = step_of(names->paths[i], SIDECAR);
         leat_error why = {0};
         if (step < 0) continue;
-        leat_code code = add(list, dir, run, step, &why);
+        leat_code code = add(list, task, dir, run, step, &why);
         if (code == LEAT_OK) continue;
         if (!tolerant || (code != LEAT_ERR_CORRUPT && code != LEAT_ERR_IO))
             return leat_error_copy(err, &why);
@@ -232,15 +235,15 @@ static int by_step(const void *a, const void *b) {
     return (first->step > second->step) - (first->step < second->step);
 }
 
-leat_code leat_checkpoints_list(leat_checkpoints *list, const char *dir, const char *run,
-                                bool tolerant, leat_error *err) {
+leat_code leat_checkpoints_list(leat_checkpoints *list, const leat_task *task, const char *dir,
+                                const char *run, bool tolerant, leat_error *err) {
     leat_path_list names = {0};
     leat_path_facts facts;
     *list = (leat_checkpoints){.damaged = -1};
     LEAT_TRY(leat_path_stat(dir, &facts, err));
     if (facts.kind == LEAT_PATH_NONE) return LEAT_OK;
     LEAT_TRY(leat_path_list_dir(dir, &names, err));
-    leat_code code = list_names(list, dir, run, &names, tolerant, err);
+    leat_code code = list_names(list, task, dir, run, &names, tolerant, err);
     leat_path_list_free(&names);
     /* names are in this order only while steps have DIGITS digits */
     if (list->count > 1) qsort(list->items, (size_t)list->count, sizeof *list->items, by_step);
@@ -278,14 +281,14 @@ leat_code leat_checkpoints_refuse(const leat_checkpoints *list, int64_t step, in
                      size < sizeof text ? "" : "...");
 }
 
-const leat_checkpoint *leat_checkpoints_best(const leat_checkpoints *list,
-                                             const leat_value *measures, int64_t last) {
+const leat_checkpoint *leat_checkpoints_best(const leat_checkpoints *list, int64_t last) {
     const leat_checkpoint *best = NULL;
-    if (leat_value_count(measures) == 0 || measures[0].better == 0) return NULL;
     for (int64_t i = 0; i < list->count; i++) {
         const leat_checkpoint *of = &list->items[i];
-        if (of->step > last || isnan(of->score)) continue;
-        if (best == NULL || leat_value_is_better(&measures[0], of->score, best->score)) best = of;
+        const leat_value *first = of->task->measures;
+        if (of->step > last || isnan(of->measured[0]) || first->better == 0) continue;
+        if (best == NULL || leat_value_is_better(first, of->measured[0], best->measured[0]))
+            best = of;
     }
     return best;
 }
@@ -365,10 +368,10 @@ static leat_code remove_rest(const char *dir, const leat_checkpoints *list,
     return leat_path_remove_drafts(dir, err);
 }
 
-static leat_code prune(const char *dir, const leat_value *measures, int64_t keep, int64_t last,
-                       const leat_checkpoints *list, leat_error *err) {
+static leat_code prune(const char *dir, int64_t keep, int64_t last, const leat_checkpoints *list,
+                       leat_error *err) {
     leat_path_list names = {0};
-    const leat_checkpoint *best = leat_checkpoints_best(list, measures, last);
+    const leat_checkpoint *best = leat_checkpoints_best(list, last);
     int64_t count = 0;      /* of those up to `last` */
     LEAT_ASSERT(keep >= 1); /* the newest one is what a run resumes from */
     while (count < list->count && list->items[count].step <= last) count++;
@@ -380,11 +383,11 @@ static leat_code prune(const char *dir, const leat_value *measures, int64_t keep
     return code;
 }
 
-leat_code leat_checkpoints_prune(const char *dir, const char *run, const leat_value *measures,
+leat_code leat_checkpoints_prune(const char *dir, const leat_task *task, const char *run,
                                  int64_t keep, int64_t last, leat_error *err) {
     leat_checkpoints list;
-    LEAT_TRY(leat_checkpoints_list(&list, dir, run, true, err));
-    leat_code code = prune(dir, measures, keep, last, &list, err);
+    LEAT_TRY(leat_checkpoints_list(&list, task, dir, run, true, err));
+    leat_code code = prune(dir, keep, last, &list, err);
     leat_checkpoints_free(&list);
     return code;
 }

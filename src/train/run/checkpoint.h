@@ -12,15 +12,19 @@
 #define LEAT_TRAIN_RUN_CHECKPOINT_H
 
 #include "base/file.h"
+#include "train/run/train_options.h"
 #include "train/step/trainer.h"
 
 typedef struct leat_checkpoint {
+    const leat_task *task; /* of the run */
     int64_t step;
-    int64_t position;        /* of the next sample */
-    char run[65];            /* hash of the run (identity.h) */
-    char state[65];          /* hash of the state */
-    char sha256[65];         /* of the weights' file */
-    double score, deviation; /* NaN: not measured at this step */
+    int64_t position; /* of the next sample */
+    char run[65];     /* hash of the run (identity.h) */
+    char state[65];   /* hash of the state */
+    char sha256[65];  /* of the weights' file */
+    /* By task->measures, of which a checkpoint has the first task->saved_measures; NaN: not
+     * measured at this step, or not one of those. */
+    double measured[LEAT_MEASURES_MAX];
 } leat_checkpoint;
 
 typedef struct leat_checkpoints {
@@ -32,11 +36,12 @@ typedef struct leat_checkpoints {
 
 /*
  * Lists those of a folder, which may be missing, and in which a process may train meanwhile. A
- * damaged document, or one of another run than `run` (a hash), is LEAT_ERR_CORRUPT, or, with
- * `tolerant`, left out.
+ * damaged document, or one of another run than `run` (the hash of one of `task`), is
+ * LEAT_ERR_CORRUPT, or, with `tolerant`, left out.
  */
-LEAT_MUST_CHECK leat_code leat_checkpoints_list(leat_checkpoints *list, const char *dir,
-                                                const char *run, bool tolerant, leat_error *err);
+LEAT_MUST_CHECK leat_code leat_checkpoints_list(leat_checkpoints *list, const leat_task *task,
+                                                const char *dir, const char *run, bool tolerant,
+                                                leat_error *err);
 void leat_checkpoints_free(leat_checkpoints *list);
 /* NULL: there is none of this step (-1: none at all; otherwise the last). */
 const leat_checkpoint *leat_checkpoints_find(const leat_checkpoints *list, int64_t step);
@@ -44,18 +49,16 @@ const leat_checkpoint *leat_checkpoints_find(const leat_checkpoints *list, int64
  * that many samples (0: without). LEAT_ERR_CORRUPT: there is one, and it is damaged. */
 LEAT_MUST_CHECK leat_code leat_checkpoints_refuse(const leat_checkpoints *list, int64_t step,
                                                   int64_t samples, leat_error *err);
-/* The one with the best score, of steps up to `last`, and of equal ones the first. A score is of
- * the first of `measures`, which says whether a lower or a higher one is better. NULL if none has a
- * score, or nothing is measured (NULL, as an empty list), or neither is better. */
-const leat_checkpoint *leat_checkpoints_best(const leat_checkpoints *list,
-                                             const leat_value *measures, int64_t last);
+/* The best by the first of what is measured, of steps up to `last`, and of equal ones the first.
+ * NULL if it was measured of none, or nothing is, or neither a lower nor a higher one is better. */
+const leat_checkpoint *leat_checkpoints_best(const leat_checkpoints *list, int64_t last);
 
 /* The step of the name of one of its files; -1: it is another file. */
 int64_t leat_checkpoint_step(const char *name);
 /* Path of the weights. */
 LEAT_MUST_CHECK leat_code leat_checkpoint_path(const char *dir, int64_t step,
                                                char path[LEAT_PATH_BYTES], leat_error *err);
-/* Writes one; `of` has run, score and deviation, and receives the rest. */
+/* Writes one; `of` has the task, the run and what was measured, and receives the rest. */
 LEAT_MUST_CHECK leat_code leat_checkpoint_save(const char *dir, leat_trainer *trainer,
                                                leat_checkpoint *of, leat_error *err);
 /* Reads the state; LEAT_ERR_CORRUPT names the file that is damaged. */
@@ -63,12 +66,11 @@ LEAT_MUST_CHECK leat_code leat_checkpoint_load(const char *dir, const leat_check
                                                leat_trainer *trainer, leat_error *err);
 /*
  * Of the checkpoints up to step `last`, the one just saved, removes all but `keep` and the best
- * one by `measures`; and files that an interrupted run has left. Later ones are damaged, or the run
- * would not have continued before them: they are not counted, and stay until they are written
- * again.
+ * one; and files that an interrupted run has left. Later ones are damaged, or the run would not
+ * have continued before them: they are not counted, and stay until they are written again.
  */
-LEAT_MUST_CHECK leat_code leat_checkpoints_prune(const char *dir, const char *run,
-                                                 const leat_value *measures, int64_t keep,
-                                                 int64_t last, leat_error *err);
+LEAT_MUST_CHECK leat_code leat_checkpoints_prune(const char *dir, const leat_task *task,
+                                                 const char *run, int64_t keep, int64_t last,
+                                                 leat_error *err);
 
 #endif

@@ -122,7 +122,7 @@ static leat_code read_options(importing *self, leat_error *err) {
 
 static leat_code import(importing *self, const leat_run_folder *folder, leat_error *err) {
     const leat_run_options *all = &self->all;
-    leat_checkpoint of = {.score = NAN, .deviation = NAN};
+    leat_checkpoint of = {0};
     leat_identity identity = {0};
     leat_trainer *trainer = NULL;
     LEAT_TRY(read_options(self, err));
@@ -132,6 +132,8 @@ static leat_code import(importing *self, const leat_run_folder *folder, leat_err
         code = leat_identity_make(&identity, leat_trainer_model(trainer), NULL, all, err);
     /* in this order: a checkpoint without training.json could be taken for another run's */
     if (code == LEAT_OK) code = leat_training_save(folder, &identity, all, leat_version(), err);
+    of.task = all->task;
+    leat_measured_none(of.measured);
     memcpy(of.run, identity.run, sizeof of.run);
     if (code == LEAT_OK) code = leat_checkpoint_save(folder->checkpoints, trainer, &of, err);
     leat_trainer_destroy(trainer);

@@ -54,7 +54,8 @@ static leat_code read_run(reading *self, const leat_run_folder *folder, leat_err
     json_decref(settings);
     if (options.task != self->task)
         return refuse_model(self, folder->path, "a run", identity.model, err);
-    LEAT_TRY(leat_checkpoints_list(&list, folder->checkpoints, identity.run, false, err));
+    LEAT_TRY(
+        leat_checkpoints_list(&list, self->task, folder->checkpoints, identity.run, false, err));
     const leat_checkpoint *last = leat_checkpoints_find(&list, -1);
     leat_code code = LEAT_OK;
     if (last == NULL)

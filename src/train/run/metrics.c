@@ -156,7 +156,7 @@ leat_code leat_metrics_open(leat_metrics *metrics, const leat_task *task, const 
     *metrics = (leat_metrics){.task = task,
                               .warning_state =
                                   leat_warnings_begin(task == NULL ? NULL : task->warning_rules)};
-    for (int i = 0; i < LEAT_MEASURES_MAX; i++) metrics->measured[i] = NAN;
+    leat_measured_none(metrics->measured);
     LEAT_TRY(leat_path_stat(path, &facts, err));
     if (facts.kind == LEAT_PATH_NONE)
         return leat_file_open(&metrics->file, path, LEAT_FILE_NEW, err);

@@ -56,8 +56,8 @@ static leat_code fill(leat_run *run, const char *path, leat_error *err) {
     LEAT_TRY(leat_training_load(&run->folder, &run->identity, &run->options, &run->settings,
                                 run->version, err));
     LEAT_TRY(leat_task_find(run->identity.model, &run->task, err));
-    LEAT_TRY(leat_checkpoints_list(&run->checkpoints, run->folder.checkpoints, run->identity.run,
-                                   true, err));
+    LEAT_TRY(leat_checkpoints_list(&run->checkpoints, run->task, run->folder.checkpoints,
+                                   run->identity.run, true, err));
     LEAT_TRY(list_kept(run, err));
     return read_reference(run, err);
 }
@@ -118,12 +118,11 @@ bool leat_run_checkpoint_at(const leat_run *run, int index, leat_run_checkpoint 
     *out = (leat_run_checkpoint){0};
     if (index < 0 || index >= run->checkpoints.count) return false;
     const leat_checkpoint *of = &run->checkpoints.items[index];
-    *out = (leat_run_checkpoint){
-        .step = of->step,
-        .state = of->state,
-        .score = of->score,
-        .deviation = of->deviation,
-        .best = of == leat_checkpoints_best(&run->checkpoints, run->task->measures, INT64_MAX)};
+    *out = (leat_run_checkpoint){.step = of->step,
+                                 .state = of->state,
+                                 .measures = run->task->measures,
+                                 .best = of == leat_checkpoints_best(&run->checkpoints, INT64_MAX)};
+    memcpy(out->measured, of->measured, sizeof out->measured);
     return leat_checkpoint_path(run->folder.checkpoints, of->step, out->path, NULL) == LEAT_OK;
 }
 
@@ -132,7 +131,8 @@ bool leat_run_checkpoint_at(const leat_run *run, int index, leat_run_checkpoint 
 static leat_code refuse_step(const leat_run *run, int64_t step, leat_error *err) {
     leat_checkpoints all;
     /* damaged ones are left out of a run, but here they are the reason */
-    LEAT_TRY(leat_checkpoints_list(&all, run->folder.checkpoints, run->identity.run, false, err));
+    LEAT_TRY(leat_checkpoints_list(&all, run->task, run->folder.checkpoints, run->identity.run,
+                                   false, err));
     leat_checkpoints_free(&all);
     if (run->checkpoints.count == 0)
         return leat_fail(err, LEAT_ERR_NOT_FOUND, "run \"%.300s\" has no checkpoint yet",
@@ -168,7 +168,8 @@ static leat_code verify(const leat_run *run, const leat_checkpoints *all, leat_t
 leat_code leat_run_verify(const leat_run *run, leat_error *err) {
     leat_trainer *trainer = NULL;
     leat_checkpoints all;
-    LEAT_TRY(leat_checkpoints_list(&all, run->folder.checkpoints, run->identity.run, false, err));
+    LEAT_TRY(leat_checkpoints_list(&all, run->task, run->folder.checkpoints, run->identity.run,
+                                   false, err));
     leat_code code = LEAT_OK;
     if (all.count > 0) code = leat_run_load(run, -1, 1, NULL, &trainer, NULL, err);
     if (code == LEAT_OK) code = verify(run, &all, trainer, err);

@@ -35,9 +35,9 @@ leat_code leat_session_begin(leat_session *session, const char *model, const cha
                              leat_error *err) {
     *session = (leat_session){.options = &session->all.run, .result = result, .saved_step = -1};
     session->begin_ns = session->saved_ns = session->epoch_ns = leat_clock_ns();
-    session->score = session->deviation = NAN;
+    leat_measured_none(session->measured);
     memset(result, 0, sizeof *result);
-    for (int i = 0; i < LEAT_MEASURES_MAX; i++) result->measured[i] = NAN;
+    leat_measured_none(result->measured);
     result->untrained = result->reference.value = NAN;
     leat_ticker_create(&session->ticker, options->progress, options->user);
     LEAT_TRY(leat_run_options_take(&session->all, model, options, err));
@@ -70,8 +70,7 @@ void leat_session_note(leat_session *session, const char *format, ...) {
 /* The state is that of a checkpoint. */
 static leat_code take(leat_session *session, const leat_checkpoint *of, leat_error *err) {
     session->saved_step = of->step;
-    session->score = of->score;
-    session->deviation = of->deviation;
+    memcpy(session->measured, of->measured, sizeof session->measured);
     return leat_checkpoint_path(session->folder.checkpoints, of->step, session->result->checkpoint,
                                 err);
 }
@@ -154,7 +153,7 @@ static leat_code load_state(leat_session *session, leat_error *err) {
     const char *dir = session->folder.checkpoints, *run = session->identity.run;
     LEAT_TRY(leat_rewind_complete(&what, &rewound, err));
     note_rewound(session, &rewound);
-    LEAT_TRY(leat_checkpoints_list(&list, dir, run, true, err));
+    LEAT_TRY(leat_checkpoints_list(&list, session->task, dir, run, true, err));
     leat_code code = session->options->rewind >= 0 ? rewind_run(session, &list, err)
                                                    : load_last(session, &list, err);
     leat_checkpoints_free(&list);
@@ -247,15 +246,14 @@ static leat_code measure(leat_session *session, leat_train_step *step, leat_erro
                         (state->step == session->steps && session->options->sample_every > 0);
     const bool last = state->step == session->steps;
     char note[LEAT_MEASURE_NOTE_BYTES] = "";
-    for (int i = 0; i < LEAT_MEASURES_MAX; i++) step->measured[i] = NAN;
+    leat_measured_none(step->measured);
     if (sample && session->measure != NULL)
         LEAT_TRY(
             session->task->measure->take(session->measure, state->parameters, step, note, err));
     if (note[0] != 0) leat_session_note(session, "%s", note);
     if (state->step > 0 && (due(state->step, STATE_EVERY) || last))
         leat_trainer_hash(session->trainer, step->state);
-    session->score = step->measured[0];
-    session->deviation = leat_train_step_value(step, "deviation");
+    memcpy(session->measured, step->measured, sizeof session->measured);
     step->memory_peak_bytes = leat_rss_peak_bytes();
     return LEAT_OK;
 }
@@ -294,7 +292,8 @@ static void export_it(leat_session *session) {
 }
 
 static leat_code save(leat_session *session, leat_error *err) {
-    leat_checkpoint of = {.score = session->score, .deviation = session->deviation};
+    leat_checkpoint of = {.task = session->task};
+    memcpy(of.measured, session->measured, sizeof of.measured);
     memcpy(of.run, session->identity.run, sizeof of.run);
     const char *dir = session->folder.checkpoints;
     LEAT_TRY(leat_metrics_sync(&session->metrics, err));
@@ -302,7 +301,7 @@ static leat_code save(leat_session *session, leat_error *err) {
     session->saved_step = of.step;
     session->saved_ns = leat_clock_ns();
     LEAT_TRY(leat_checkpoint_path(dir, of.step, session->result->checkpoint, err));
-    LEAT_TRY(leat_checkpoints_prune(dir, session->identity.run, session->task->measures,
+    LEAT_TRY(leat_checkpoints_prune(dir, session->task, session->identity.run,
                                     session->options->keep, of.step, err));
     if (session->options->export_dir != NULL) export_it(session);
     return LEAT_OK;
@@ -369,10 +368,8 @@ static void fill_measured(leat_session *session) {
     leat_train_result *result = session->result;
     result->measures = session->task->measures;
     memcpy(result->measured, session->metrics.measured, sizeof result->measured);
-    result->measured[0] = session->score;
-    for (int i = 1; i < leat_value_count(result->measures); i++)
-        if (strcmp(result->measures[i].name, "deviation") == 0)
-            result->measured[i] = session->deviation;
+    for (int i = 0; i < session->task->saved_measures; i++)
+        result->measured[i] = session->measured[i];
     if (class == NULL) return;
     result->reference.name = class->reference_name;
     if (session->measure != NULL && class->reference_name != NULL)

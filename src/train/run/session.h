@@ -27,12 +27,13 @@ typedef struct leat_session {
     leat_metrics metrics;
     leat_ticker ticker;
     int64_t begin_ns, saved_ns, epoch_ns;
-    int64_t saved_step;                     /* of the last checkpoint; -1: none */
-    int64_t taken, samples;                 /* steps, and what they used, in this process */
-    bool may_rewind;                        /* nothing but the folder has a later state */
-    bool exported;                          /* once at least */
-    bool export_failed;                     /* the last one; the caller knows it */
-    double score, deviation, train_seconds; /* the first two of the last step */
+    int64_t saved_step;                 /* of the last checkpoint; -1: none */
+    int64_t taken, samples;             /* steps, and what they used, in this process */
+    bool may_rewind;                    /* nothing but the folder has a later state */
+    bool exported;                      /* once at least */
+    bool export_failed;                 /* the last one; the caller knows it */
+    double measured[LEAT_MEASURES_MAX]; /* after the last step, or as its checkpoint has them */
+    double train_seconds;
 } leat_session;
 
 /* Opens the data and makes the first state; *result and the texts of *options must outlive the

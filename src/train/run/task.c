@@ -1,6 +1,7 @@
 /* See task.h. */
 #include "train/run/task.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -29,7 +30,8 @@ static void check_row(const leat_task *task) {
     LEAT_ASSERT(fit && own->size_bytes <= sizeof(leat_setting_memory));
     LEAT_ASSERT(strlen(task->model->name) < LEAT_MODEL_NAME_BYTES);
     LEAT_ASSERT(leat_value_count(task->model->values) <= LEAT_STEP_VALUES_MAX);
-    LEAT_ASSERT(leat_value_count(task->measures) <= LEAT_MEASURES_MAX);
+    const int measures = leat_value_count(task->measures), saved = task->saved_measures;
+    LEAT_ASSERT(measures <= LEAT_MEASURES_MAX && saved <= measures && saved >= (measures > 0));
     const leat_setting *rate = leat_setting_find(own, "learning-rate");
     LEAT_ASSERT(rate == NULL || rate->kind == LEAT_SETTING_REAL); /* leat_run_learning_rate */
     for (const leat_setting *row = own->rows; row->name != NULL; row++) {
@@ -57,6 +59,10 @@ static void check_names(const leat_value *list, const leat_value *others) {
 leat_train_step leat_task_step(const leat_task *task) {
     if (task == NULL) return (leat_train_step){0};
     return (leat_train_step){.names = task->model->values, .measures = task->measures};
+}
+
+void leat_measured_none(double measured[LEAT_MEASURES_MAX]) {
+    for (int i = 0; i < LEAT_MEASURES_MAX; i++) measured[i] = NAN;
 }
 
 const char *leat_task_kept(const leat_task *task) {

@@ -55,9 +55,12 @@ struct leat_task {
     const leat_model_class *model;
     const leat_feed_class *feed; /* of the same kind of batches */
     /* The checkpoint with the best of the first, by leat_value.better, is kept as well as the last
-     * ones: of equal ones the earliest; none if neither is better. It is also what a checkpoint's
-     * "score" is. NULL, as an empty list: nothing is measured. */
+     * ones: of equal ones the earliest; none if neither is better. NULL, as an empty list: nothing
+     * is measured. */
     const leat_value *measures;
+    /* A checkpoint has the first so many of them, by name: at least the first, which decides what
+     * is kept. The others are in metrics.jsonl alone. */
+    int saved_measures;
     const leat_measure_class *measure;      /* NULL: nothing is measured */
     const leat_warning_rule *warning_rules; /* NULL, as an empty list: nothing is warned of */
     /* Names the parts of the model and counts their parameters; NULL: it has none. */
@@ -79,6 +82,9 @@ extern const leat_task *const leat_tasks[];
 
 /* A step of a run of it, whose numbers have their names; NULL: a step without numbers. */
 leat_train_step leat_task_step(const leat_task *task);
+
+/* Before anything is measured: all are NaN. */
+void leat_measured_none(double measured[LEAT_MEASURES_MAX]);
 
 /* The ending of the files that it keeps of steps; NULL: none. */
 const char *leat_task_kept(const leat_task *task);

@@ -55,8 +55,9 @@ static const char card_code[] =
 
 static leat_code put_scores(const leat_exporting *of, leat_buf *text, leat_error *err) {
     char score[LEAT_REPR_BYTES], halves[LEAT_REPR_BYTES];
-    if (isnan(of->checkpoint->score) || isnan(of->run->reference.value)) return LEAT_OK;
-    leat_double_repr(of->checkpoint->score, score);
+    const double measured = of->checkpoint->measured[LEAT_MEASURE_SCORE];
+    if (isnan(measured) || isnan(of->run->reference.value)) return LEAT_OK;
+    leat_double_repr(measured, score);
     leat_double_repr(of->run->reference.value, halves);
     return leat_buf_printf(text, err,
                            "| score (distance from the images) | %s |\n"

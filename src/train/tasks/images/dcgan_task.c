@@ -117,6 +117,7 @@ const leat_task leat_dcgan_task = {
     .model = &leat_dcgan_class,
     .feed = &leat_image_feed,
     .measures = leat_image_measures,
+    .saved_measures = 2, /* score and deviation */
     .measure = &measure,
     .warning_rules = leat_dcgan_warnings,
     .parts = get_parts,
