@@ -120,6 +120,21 @@ class Schemas(unittest.TestCase):
                 count += 1
         self.assertGreater(count, 0)
 
+    def test_names_of_a_run(self):
+        """What documents about runs have besides the numbers of a model, which are not called so
+        (leat_task_find): those of the DCGAN are not among them."""
+        own = {"images", "step_images", "images_per_second", "generator_parameters",
+               "discriminator_parameters", "score", "score_untrained", "score_halves", "deviation",
+               "spread", "spread_data"}
+        with open(os.path.join(ROOT, "src", "train", "run", "task.c"), encoding="utf-8") as file:
+            text = file.read().partition("fixed[] =")[2].partition(";")[0]
+        fixed = set(text.replace('"', "").split())
+        self.assertFalse(fixed & own)
+        for name in ("train-dcgan", "train-dcgan-dry-run", "coordinate", "inspect-run"):
+            rows = self.tables[name]
+            rows = [*rows, *next((row["items"] for row in rows if row["key"] == "checkpoints"), [])]
+            self.assertLessEqual({row["key"] for row in rows} - own, fixed, name)
+
     def test_what_is_written(self):
         """A row that is new, changed or gone; what only the schema has stays."""
         with open(os.path.join(FOLDER, "status.json"), encoding="utf-8") as file:

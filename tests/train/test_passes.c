@@ -191,12 +191,19 @@ static leat_code find_turns(leat_error *why) {
     return leat_task_find("turns", &task, why);
 }
 
-/* Two numbers of a line of metrics.jsonl with one name are a broken model. */
+/* Two numbers of a document with one name are a broken model. */
 static void a_name_is_one_number(void **state) {
     static const leat_value loss[] = {{.name = "loss"}, {.name = NULL}},
                             rate[] = {{.name = "rate"}, {.name = NULL}},
-                            twice[] = {{.name = "auc"}, {.name = "auc"}, {.name = NULL}};
-    const leat_value *const lists[] = {loss, rate, twice};
+                            twice[] = {{.name = "auc"}, {.name = "auc"}, {.name = NULL}},
+                            warnings[] = {{.name = "warnings"}, {.name = NULL}},
+                            peak[] = {{.name = "memory_peak_bytes"}, {.name = NULL}},
+                            before[] = {{.name = "auc"}, {.name = "auc_untrained"}, {.name = NULL}},
+                            samples[] = {{.name = "rows"}, {.name = NULL}},
+                            speed[] = {{.name = "rows_per_second"}, {.name = NULL}},
+                            hash[] = {{.name = "weights_sha256"}, {.name = NULL}};
+    const leat_value *const lists[] = {loss,   rate,    twice, warnings, peak,
+                                       before, samples, speed, hash};
     char text[600];
     (void)state;
     for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) {
