@@ -361,7 +361,8 @@ LEAT_API LEAT_MUST_CHECK leat_code leat_run_export(const char *run, int64_t step
 /* Creates a run with one checkpoint, at step 0, from an exported folder, whose config.json says of
  * which model it is, or from weights of a DCGAN: a safetensors file with PyTorch state-dict names
  * prefixed "G." and "D.", or a folder with the two files of an export. LEAT_ERR_UNSUPPORTED:
- * exported of a model that this version does not have, or does not import. */
+ * exported of a model that this version does not have, or does not import; or weights of no model
+ * that it knows. */
 LEAT_API LEAT_MUST_CHECK leat_code leat_run_import(const char *path, const char *run,
                                                    leat_error *err);
 

@@ -415,6 +415,15 @@ static void what_is_not_such_an_export_is_refused(void **state) {
     assert_ok(leat_weight_file_save(in(dir, TENANT_WEIGHTS), &file, hash, err));
     assert_fails(leat_run_import(dir, new, err), LEAT_ERR_INPUT,
                  "1 of 2 parameters; all are required, named as in a checkpoint (\"weight\")");
+    /* nor what nobody knows, which is asked for in the words of all */
+    static const char known[] = "holds weights of no model that leat knows; import a folder that "
+                                "leat export wrote (dcgan, linear); of a dcgan also a safetensors "
+                                "file with the tensors \"G.main.0.weight\", ";
+    assert_fails(leat_run_import(in(dir, TENANT_WEIGHTS), new, err), LEAT_ERR_UNSUPPORTED, known);
+    assert_fails(leat_run_import(train_path(""), new, err), LEAT_ERR_UNSUPPORTED,
+                 "a folder with generator.safetensors and discriminator.safetensors");
+    assert_fails(leat_run_import(train_path("no such"), new, err), LEAT_ERR_NOT_FOUND,
+                 "no such\" does not exist");
     /* what is not the export of this run is not replaced */
     options.export_dir = dir;
     assert_fails(leat_train("linear", data(), new, &options, &result, err), LEAT_ERR_EXISTS,

@@ -54,6 +54,7 @@ typedef struct leat_export_class {
      * of this model. NULL: only exports are imported, whose config.json has the settings. */
     leat_code (*guess)(const leat_safetensors *tensors, const char *path, bool whole,
                        void *settings, leat_error *err);
+    const char *third_party; /* for messages, what `guess` knows; NULL as it is */
     /* For messages, or NULL: what may be wrong where shapes differ, and what has to be there where
      * something is missing ("both networks"). */
     const char *misfit, *needed;

@@ -72,22 +72,36 @@ static leat_code guess(importing *self, const leat_task *task, leat_error *err) 
     return code;
 }
 
-/* Weights of nobody known: of the first model that knows them. If none does, the first one says
- * what it misses. */
+/* Says what there is to import: exports by the names of their models, and what is guessed. */
+static leat_code refuse_unknown(const importing *self, leat_error *err) {
+    char names[100] = "", guessed[250] = "";
+    size_t named = 0, used = 0;
+    for (int i = 0; leat_tasks[i] != NULL; i++) {
+        const leat_export_class *class = leat_tasks[i]->exports;
+        const char *name = leat_tasks[i]->model->name;
+        if (class == NULL) continue;
+        if (named < sizeof names)
+            named += (size_t)snprintf(names + named, sizeof names - named, "%s%s",
+                                      named > 0 ? ", " : "", name);
+        if (class->guess != NULL && used < sizeof guessed)
+            used += (size_t)snprintf(guessed + used, sizeof guessed - used, "; of a %s also %s",
+                                     name, class->third_party);
+    }
+    return leat_fail(err, LEAT_ERR_UNSUPPORTED,
+                     "\"%.100s\" holds weights of no model that leat knows; import a folder that "
+                     "leat export wrote (%s)%s",
+                     self->path, names, guessed);
+}
+
+/* Weights of nobody known: of the first model that knows them. */
 static leat_code guess_model(importing *self, leat_error *err) {
-    leat_error first = {0};
-    bool asked = false;
     for (int i = 0; leat_tasks[i] != NULL; i++) {
         leat_error why = {0};
         if (leat_tasks[i]->exports == NULL || leat_tasks[i]->exports->guess == NULL) continue;
         const leat_code code = guess(self, leat_tasks[i], &why);
         if (code != LEAT_ERR_NOT_FOUND) return leat_error_copy(err, &why);
-        if (!asked) first = why;
-        asked = true;
     }
-    if (asked) return leat_error_copy(err, &first);
-    return leat_fail(err, LEAT_ERR_UNSUPPORTED,
-                     "\"%.300s\" is not an exported folder; leat imports nothing else", self->path);
+    return refuse_unknown(self, err);
 }
 
 /* The model that leat wrote into config.json. */
@@ -111,6 +125,8 @@ static leat_code read_model(importing *self, const char *model, leat_error *err)
 static leat_code read_options(importing *self, leat_error *err) {
     leat_path_facts facts;
     LEAT_TRY(leat_path_stat(self->path, &facts, err));
+    if (facts.kind == LEAT_PATH_NONE)
+        return leat_fail(err, LEAT_ERR_NOT_FOUND, "\"%.300s\" does not exist", self->path);
     self->folder = facts.kind == LEAT_PATH_DIR;
     if (self->folder) LEAT_TRY(leat_export_load_config(self->path, false, &self->config, err));
     const char *model = leat_export_config_model(self->config);

@@ -133,7 +133,7 @@ static leat_code guess(const leat_safetensors *tensors, const char *path, bool w
     const leat_code code = leat_weights_find(tensors, whole ? "G.main.0.weight" : "main.0.weight",
                                              4, shape, &first, err);
     if (code == LEAT_ERR_NOT_FOUND && whole && has_bare_names(tensors))
-        return leat_fail(err, code,
+        return leat_fail(err, LEAT_ERR_INPUT,
                          "\"%.300s\": its names have no prefix (\"main.0.weight\"), so it holds "
                          "one network; leat imports both: a file with the prefixes \"G.\" of the "
                          "generator and \"D.\" of the discriminator, or a folder with " GENERATOR
@@ -165,6 +165,8 @@ const leat_export_class leat_dcgan_exports = {
     .card = put_card,
     .card_end = put_code,
     .guess = guess,
+    .third_party = "a safetensors file with the tensors \"G.main.0.weight\", "
+                   "\"D.main.0.weight\", ..., or a folder with " GENERATOR " and " DISCRIMINATOR,
     .misfit = "their width or latent size may differ from --width or --latent",
     .needed = "both networks",
 };
