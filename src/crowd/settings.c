@@ -70,7 +70,7 @@ static leat_code refuse_run(const leat_coordinator *self, const leat_database_ru
     if (compare(self, run, &why) == LEAT_OK)
         snprintf(why.message, sizeof why.message,
                  "cannot resume: the initial weights (--init) are others than those the run began "
-                 "with");
+                 "with; name those, or leave out --init if there were none");
     return leat_fail(err, LEAT_ERR_OPTION,
                      "the run \"%.64s\" in the database: %.300s; to begin another run, use another "
                      "--name",

@@ -7,6 +7,7 @@ import json
 import os
 import random
 import re
+import shlex
 import shutil
 import signal
 import struct
@@ -241,8 +242,11 @@ class Train(Training):
         self.bad(train(run, "--steps", "2", *SMALL), 1, "--resume")
         self.bad(train(run, "--resume", "--steps", "4", "--width", "8"), 2, "width is 8", "4")
         image_set.make(self.at("others"), 41, 64)
-        self.bad(train(run, "--resume", "--steps", "4", data=self.at("others")), 2, "data")
+        self.bad(train(run, "--resume", "--steps", "4", data=self.at("others")), 2, "data",
+                 "; give that data set, or begin another run, with --init RUN, in another folder")
         self.assertEqual(tree(run), before)
+        self.assertEqual(train(self.at("next"), "--init", run, "--steps", "1", *SMALL,
+                               data=self.at("others")).returncode, 0)
         self.good("train", "dcgan", f"{DATA}/faces", "-o", run, "--resume", "--steps", "3")
         os.rename(self.at("run", "checkpoints", "step-000000003.safetensors"), self.at("moved"))
 
@@ -466,9 +470,20 @@ class Train(Training):
         self.good("train", "dcgan", f"{DATA}/faces", "-o", b, "--config", f"{a}/config.yaml")
         self.assertEqual(state_of(self, a), state_of(self, b))
         self.assertIn("init         weights with hash", self.good("inspect", a).stdout)
+        self.bad(train(a, "--resume", "--steps", "3", "--init", b), 2, "initial weights",
+                 "; leave out --init: the run has its weights")
         self.good("train", "dcgan", f"{DATA}/faces", "-o", a, "--steps", "3", "--resume")
         with open(f"{a}/config.yaml", encoding="utf-8") as file:
             self.assertIn("it''s first'", file.read())
+        wanted = state_of(self, a)
+        shutil.rmtree(f"{a}/checkpoints")
+        done = train(a, "--resume")
+        self.bad(done, 2, "no checkpoint yet; pass --init ")
+        init = re.search("pass (--init .*) again", done.stderr)[1]
+        again = [LEAT, "train", "dcgan", f"{DATA}/faces", "-o", a, "--resume"]
+        subprocess.run(["sh", "-c", f"exec {shlex.join(again)} {init}"], check=True,
+                       timeout=LIMIT, capture_output=True)
+        self.assertEqual(state_of(self, a), wanted)
 
     def test_few_images(self):
         image_set.make(self.at("few"), 5, 64)

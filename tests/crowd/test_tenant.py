@@ -3,6 +3,7 @@ machines that are killed, to the same weights; and what the command says of such
 """
 import json
 import os
+import re
 import signal
 import subprocess
 import unittest
@@ -84,6 +85,10 @@ class Tenant(TenantRuns):
         done = leat("train", "linear", self.faces, "-o", f"{self.folder}-run", *SMALL, "--steps",
                     STEPS, status=0).stdout
         self.assertRegex(done, r"steps   1 to 8, .* rows/s\n")
+        resume = [self.faces, "-o", f"{self.folder}-run", "--resume"]
+        refused = leat("train", "lower", *resume, status=2).stderr
+        words = re.search("resume it with leat (train .*) or leat coordinate", refused)[1]
+        leat(*words.split(), *resume, status=0)
         text = leat("inspect", f"{self.folder}-run", status=0).stdout
         self.assertIn("training run of a linear, ", text)
         self.assertIn("  data         23 rows, fingerprint ", text)

@@ -272,7 +272,9 @@ static void what_does_not_fit_is_refused(void **state) {
     options.unit_size = options.micro_batch;
     options.settings = &small;
     assert_fails(leat_train("dcgan", train_data(TRAIN_IMAGES), run, &options, &result, err),
-                 LEAT_ERR_OPTION, "the model is dcgan here");
+                 LEAT_ERR_OPTION,
+                 "the model is dcgan here, but the run began with linear; resume "
+                 "it with leat train linear or leat coordinate --model linear");
     options.settings = NULL;
     assert_fails(leat_train("mlp", data(), run, &options, &result, err), LEAT_ERR_OPTION,
                  "there is dcgan, linear, higher, lower, neither");

@@ -54,10 +54,19 @@ leat_code leat_identity_make(leat_identity *identity, const leat_model *model,
     return leat_identity_hash(identity, options, err);
 }
 
-static leat_code differ(const char *what, const char *there, const char *here, leat_error *err) {
+/* `remedy` follows. */
+static leat_code differ(const char *what, const char *there, const char *here, const char *remedy,
+                        leat_error *err) {
     return leat_fail(err, LEAT_ERR_OPTION,
-                     "cannot resume: %s is %.64s here, but the run began with %.64s", what,
-                     here[0] != 0 ? here : "missing", there[0] != 0 ? there : "none");
+                     "cannot resume: %s is %.64s here, but the run began with %.64s%s", what,
+                     here[0] != 0 ? here : "missing", there[0] != 0 ? there : "none", remedy);
+}
+
+static leat_code differ_model(const char *there, const char *here, leat_error *err) {
+    char remedy[150];
+    snprintf(remedy, sizeof remedy,
+             "; resume it with leat train %.16s or leat coordinate --model %.16s", there, there);
+    return differ("the model", there, here, remedy, err);
 }
 
 /* A setting, which an option gives; an option without a value is there or not. */
@@ -83,14 +92,17 @@ leat_code leat_identity_compare(const leat_identity *here, const leat_run_option
             "the run holds imported weights, and cannot be resumed; to train from them, "
             "use --init RUN with another folder for -o");
     const struct {
-        const char *what, *here, *there;
-    } facts[] = {{"the model", here->model, there->model},
-                 {"the data set (fingerprint)", here->data, there->data},
-                 {"the kernel class (leat doctor --hash)", here->kernel_class, there->kernel_class},
-                 {"the hash of the initial weights (--init)", here->init, there->init}};
+        const char *what, *here, *there, *remedy;
+    } facts[] = {
+        {"the data set (fingerprint)", here->data, there->data,
+         "; give that data set, or begin another run, with --init RUN, in another folder"},
+        {"the kernel class (leat doctor --hash)", here->kernel_class, there->kernel_class, ""},
+        {"the hash of the initial weights (--init)", here->init, there->init,
+         "; leave out --init: the run has its weights"}};
+    if (strcmp(here->model, there->model) != 0) return differ_model(there->model, here->model, err);
     for (size_t i = 0; i < sizeof facts / sizeof *facts; i++) {
         if (strcmp(facts[i].here, facts[i].there) != 0)
-            return differ(facts[i].what, facts[i].there, facts[i].here, err);
+            return differ(facts[i].what, facts[i].there, facts[i].here, facts[i].remedy, err);
     }
     leat_run_option option;
     for (int i = 0; leat_run_option_at(options, i, &option); i++) {
@@ -102,6 +114,6 @@ leat_code leat_identity_compare(const leat_identity *here, const leat_run_option
         if (strcmp(value, ours) != 0) return differ_option(option.row, value, ours, err);
     }
     if (strcmp(here->model_hash, there->model_hash) != 0)
-        return differ("the hash of the model", there->model_hash, here->model_hash, err);
+        return differ("the hash of the model", there->model_hash, here->model_hash, "", err);
     return LEAT_OK;
 }

@@ -160,6 +160,15 @@ static leat_code load_state(leat_session *session, leat_error *err) {
     return code;
 }
 
+/* Nothing but that is left of where it began. */
+static leat_code refuse_no_init(const leat_identity *there, leat_error *err) {
+    char path[400];
+    if (!leat_shell_word(path, sizeof path, there->init_path)) snprintf(path, sizeof path, "RUN");
+    return leat_fail(err, LEAT_ERR_OPTION,
+                     "the run began with --init and has no checkpoint yet; pass --init %s again",
+                     path);
+}
+
 static leat_code resume(leat_session *session, leat_error *err) {
     leat_identity there;
     leat_run_options options;
@@ -178,8 +187,7 @@ static leat_code resume(leat_session *session, leat_error *err) {
     code = load_state(session, err);
     if (code == LEAT_OK && session->saved_step < 0 && there.init[0] != 0 &&
         session->options->init == NULL)
-        code = leat_fail(err, LEAT_ERR_OPTION,
-                         "the run began with --init and has no checkpoint yet; pass --init again");
+        code = refuse_no_init(&there, err);
     LEAT_TRY(code);
     return refuse_end(session, leat_trainer_state(session->trainer)->step, err);
 }
