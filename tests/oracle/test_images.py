@@ -162,10 +162,13 @@ class Pillow(Folder):
             info = PngImagePlugin.PngInfo()
             info.add_itxt("XML:com.adobe.xmp", text, "en" * (i % 2), "XMP" * (i % 2))
             image.save(name + "png", pnginfo=info, **options)
+            info = PngImagePlugin.PngInfo()
+            info.add_text("XML:com.adobe.xmp", text)
+            image.save(name + "text.png", pnginfo=info, **options)
         turned = {rgb_of(os.path.join(self.images, name)).size
                   for name in os.listdir(self.images)}
         self.assertEqual(len(turned), 2)
-        self.assertEqual(self.compare(16, exact=False), 162)
+        self.assertEqual(self.compare(16, exact=False), 216)
 
     def test_sixteen_bits(self):
         """The high byte, as Pillow does for colours. (Its conversion of grey instead cuts off

@@ -71,11 +71,12 @@ static leat_code check_text(const png_chunks *chunks, const png_chunk *chunk, le
                              (const char *)chunk->type, LEAT_IMAGE_TEXT_CHUNK_MAX);
 }
 
-/* A text of this keyword, which has to be stored without compression. */
+/* A text of this keyword, which has to be stored without compression; most programs write an iTXt
+ * chunk, as XMP asks for, others a tEXt chunk. */
 static void read_xmp(png_chunks *chunks, const png_chunk *chunk) {
-    static const char keyword[] = "XML:com.adobe.xmp\0"; /* and the NUL that says so */
-    const int64_t size = sizeof keyword;
-    if (chunk->size_bytes > size && memcmp(chunk->data, keyword, sizeof keyword) == 0)
+    static const char keyword[] = "XML:com.adobe.xmp\0"; /* and what says so in iTXt */
+    const int64_t size = sizeof keyword - (is(chunk, "iTXt") ? 0 : 1);
+    if (chunk->size_bytes > size && memcmp(chunk->data, keyword, (size_t)size) == 0)
         leat_orientation_xmp(&chunks->orientation, chunk->data + size, chunk->size_bytes - size);
 }
 
@@ -96,7 +97,7 @@ static leat_code read_chunk(png_chunks *chunks, const png_chunk *chunk, leat_err
         header->remarks |= 1U << LEAT_IMAGE_SEVERAL;
     if (is(chunk, "eXIf") && whole)
         leat_orientation_exif(&chunks->orientation, chunk->data, chunk->size_bytes);
-    if (is(chunk, "iTXt") && whole) read_xmp(chunks, chunk);
+    if ((is(chunk, "iTXt") || is(chunk, "tEXt")) && whole) read_xmp(chunks, chunk);
     header->orientation = leat_orientation_of(&chunks->orientation);
     chunks->ended = is(chunk, "IEND");
     return LEAT_OK;
