@@ -1,6 +1,7 @@
-/* What there is: a command, and a model that is trained, is a row more. By themselves in this file,
- * so that a program of the tests can be linked with other lists. */
+/* What there is: a command, its table of facts, and a model that is trained, is a row more. By
+ * themselves in this file, so that a program of the tests can be linked with other lists. */
 #include "command/internal.h"
+#include "facts.h"
 #include "leat/nn.h"
 
 const leat_cli_command *const leat_cli_commands[] = {
@@ -28,4 +29,9 @@ const leat_cli_command *const leat_cli_commands[] = {
 const leat_cli_option leat_cli_models[] = {
     {.model = "dcgan", .table = leat_dcgan_settings_table, .heading = "Options of the model dcgan"},
     {0},
+};
+
+const leat_facts *const leat_facts_tables[] = {
+    &leat_facts_train,  &leat_facts_estimate, &leat_facts_coordinate, &leat_facts_work,
+    &leat_facts_status, &leat_facts_run,      &leat_facts_sample,     NULL,
 };

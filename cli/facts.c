@@ -8,11 +8,6 @@
 #include "facts.h"
 #include "page/page.h"
 
-const leat_facts *const leat_facts_tables[] = {
-    &leat_facts_train,  &leat_facts_estimate, &leat_facts_coordinate, &leat_facts_work,
-    &leat_facts_status, &leat_facts_run,      &leat_facts_sample,     NULL,
-};
-
 /* ---- What a row says of a source ------------------------------------------------------------- */
 
 static leat_fact_value value_of(const leat_fact *row, const void *source) {

@@ -100,7 +100,7 @@ typedef struct leat_facts {
     const char *layout;
 } leat_facts;
 
-/* All tables with a schema; ends with NULL. */
+/* All tables with a schema; ends with NULL (commands.c). */
 extern const leat_facts *const leat_facts_tables[];
 extern const leat_facts leat_facts_train, leat_facts_estimate, leat_facts_coordinate,
     leat_facts_work, leat_facts_status, leat_facts_run, leat_facts_sample;

@@ -38,8 +38,6 @@ typedef struct graphs_job {
 #define GRAPHS_ALL "all" /* no split of a cache has this name */
 /* --split all: calls `one` with a job for each split in turn. Returns the exit status. */
 int graphs_all_splits(const graphs_job *job, int (*one)(graphs_job *job));
-/* A document of its own, or an item of that of all splits. */
-int graphs_out_object(graphs_job *job, leat_out_members_fn *members, const void *of);
 
 /* ---- graphs_options.c ---- */
 /* Returns 0, or the exit status after reporting an error. */
@@ -72,6 +70,8 @@ void graphs_write_explanation(graphs_job *job, const leat_graph_explanation *exp
 /* ---- graphs_json.c ---- */
 int graphs_json_summary(graphs_job *job);
 int graphs_json_explanation(graphs_job *job, const leat_graph_explanation *explanation);
+/* A document of its own, or an item of that of all splits. */
+int graphs_out_object(graphs_job *job, leat_out_members_fn *members, const void *of);
 /* Members that the documents share. */
 void graphs_json_options(leat_json *json, const graphs_job *job);
 void graphs_json_budget(leat_json *json, const graphs_job *job);

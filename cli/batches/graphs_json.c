@@ -1,6 +1,14 @@
 /* leat batches of a CAN cache: the result as one JSON document. */
 #include "batches/graphs.h"
 
+int graphs_out_object(graphs_job *job, leat_out_members_fn *members, const void *of) {
+    if (job->json == NULL) return leat_out_object(job->run.cli, members, of);
+    leat_json_begin_object(job->json);
+    members(job->json, of);
+    leat_json_end_object(job->json);
+    return 0;
+}
+
 /* ---- Members that documents share --------------------------------------------------------- */
 
 void graphs_json_options(leat_json *json, const graphs_job *job) {

@@ -308,11 +308,24 @@ static void put_balance(leat_textbuf *out, const graphs_job *job) {
     leat_textbuf_put(out, "</tbody></table></div>\n");
 }
 
+/* A graph that exceeds a budget. */
+static leat_code oversize_facts(const graphs_report *report, int64_t index,
+                                leat_can_graph_facts *graph, leat_error *err) {
+    leat_can_reader *reader = NULL;
+    const graphs_job *job = report->job;
+    leat_code code =
+        leat_can_reader_create(&reader, job->cache, job->split.name, LEAT_SCALE_NONE, err);
+    if (code == LEAT_OK)
+        code = leat_can_reader_facts(reader, report->facts.oversize[index], graph, err);
+    leat_can_reader_destroy(reader);
+    return code;
+}
+
 static void put_oversize_row(leat_textbuf *out, const graphs_report *report, int64_t index) {
     leat_can_graph_facts graph;
     leat_can_capture_facts capture;
     leat_error err = {0};
-    if (graphs_oversize_facts(report, index, &graph, &err) != LEAT_OK ||
+    if (oversize_facts(report, index, &graph, &err) != LEAT_OK ||
         leat_can_cache_get_capture(report->job->cache, graph.capture, &capture, &err) != LEAT_OK)
         return;
     leat_textbuf_put(out, "<tr>");

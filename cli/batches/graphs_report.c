@@ -2,10 +2,6 @@
  * words, as JSON and as a page. */
 #include "batches/graphs_report.h"
 
-double graphs_fill(int64_t count, int64_t batches, int64_t limit) {
-    return limit == 0 ? 0 : leat_ratio(count, batches * limit);
-}
-
 /* ---- Counting ----------------------------------------------------------------------------- */
 
 static void add_sums(graphs_sums *to, const graphs_sums *from) {
@@ -125,18 +121,6 @@ static int read_extent(graphs_job *job, graphs_place *first, graphs_place *end) 
     if (!none) return 0;
     return leat_cli_usage(job->run.cli, "--steps: \"%.100s\" contains no step of the run",
                           leat_cli_text(job->run.cli, "steps"));
-}
-
-leat_code graphs_oversize_facts(const graphs_report *report, int64_t index,
-                                leat_can_graph_facts *graph, leat_error *err) {
-    leat_can_reader *reader = NULL;
-    const graphs_job *job = report->job;
-    leat_code code =
-        leat_can_reader_create(&reader, job->cache, job->split.name, LEAT_SCALE_NONE, err);
-    if (code == LEAT_OK)
-        code = leat_can_reader_facts(reader, report->facts.oversize[index], graph, err);
-    leat_can_reader_destroy(reader);
-    return code;
 }
 
 /* ---- JSON --------------------------------------------------------------------------------- */

@@ -32,11 +32,9 @@ typedef struct graphs_report {
     leat_graph_loader_facts facts;
 } graphs_report;
 
+/* ---- graphs_words.c ---- */
 /* Share of the nodes or edges that the given number of batches may have; 0 if unlimited. */
 double graphs_fill(int64_t count, int64_t batches, int64_t limit);
-/* A graph that exceeds a budget. */
-LEAT_MUST_CHECK leat_code graphs_oversize_facts(const graphs_report *report, int64_t index,
-                                                leat_can_graph_facts *graph, leat_error *err);
 
 /* ---- graphs_page.c ---- */
 /* `user` is a graphs_report. */

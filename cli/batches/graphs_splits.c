@@ -7,14 +7,6 @@
 
 #include "batches/graphs_report.h"
 
-int graphs_out_object(graphs_job *job, leat_out_members_fn *members, const void *of) {
-    if (job->json == NULL) return leat_out_object(job->run.cli, members, of);
-    leat_json_begin_object(job->json);
-    members(job->json, of);
-    leat_json_end_object(job->json);
-    return 0;
-}
-
 /* What belongs to one split. */
 static int refuse_single(leat_cli *cli) {
     static const char *const single[] = {"explain", "resume", "save-state"};

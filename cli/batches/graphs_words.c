@@ -1,7 +1,6 @@
 /* leat batches of a CAN cache: the result in words. */
-#include "batches/graphs.h"
+#include "batches/graphs_report.h"
 #include "leat/format.h"
-#include "page/page.h"
 
 enum { OVERSIZE_SHOWN = 5 };
 
@@ -197,4 +196,10 @@ void graphs_write_explanation(graphs_job *job, const leat_graph_explanation *exp
         if (graph->y < 0) leat_out(cli, ", unlabelled");
         leat_out(cli, "\n");
     }
+}
+
+/* ---- Of the report ------------------------------------------------------------------------ */
+
+double graphs_fill(int64_t count, int64_t batches, int64_t limit) {
+    return limit == 0 ? 0 : leat_ratio(count, batches * limit);
 }

@@ -1,18 +1,6 @@
 /* leat batches --report: counted by the library; written in words, as JSON and as a page. */
 #include "batches/tokens_report.h"
 
-const char *const batches_field_names[LEAT_TOKEN_FIELDS] = {"start", "source", "destination",
-                                                            "timestamp", "result"};
-
-double batches_padding_share(const batches_report *job, int64_t padding, int64_t sequences) {
-    return leat_ratio(padding, sequences * job->report->length);
-}
-
-const char *batches_order_of(const batches_report *job, char text[LEAT_SETTING_BYTES]) {
-    const leat_setting *order = leat_setting_find(leat_loader_options_table(), "order");
-    return leat_setting_get(order, job->options, text);
-}
-
 /* ---- JSON --------------------------------------------------------------------------------- */
 
 static void put_options(leat_json *json, const batches_report *job) {

@@ -12,6 +12,7 @@ typedef struct batches_report {
     leat_batch_report *report;
 } batches_report;
 
+/* ---- tokens_words.c ---- */
 extern const char *const batches_field_names[LEAT_TOKEN_FIELDS];
 
 /* Share of the positions of the given number of sequences. */

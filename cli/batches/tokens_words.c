@@ -1,6 +1,5 @@
 /* leat batches: the result in words. */
-#include "batches/batches.h"
-#include "page/page.h"
+#include "batches/tokens_report.h"
 
 /* What the windows take: memory of the loader, which counts them, or the page cache. */
 static void write_windows(batches_job *job) {
@@ -151,4 +150,18 @@ int batches_note_quarantine(batches_job *job) {
     }
     leat_quarantine_free(items);
     return 0;
+}
+
+/* ---- Of the report ------------------------------------------------------------------------ */
+
+const char *const batches_field_names[LEAT_TOKEN_FIELDS] = {"start", "source", "destination",
+                                                            "timestamp", "result"};
+
+double batches_padding_share(const batches_report *job, int64_t padding, int64_t sequences) {
+    return leat_ratio(padding, sequences * job->report->length);
+}
+
+const char *batches_order_of(const batches_report *job, char text[LEAT_SETTING_BYTES]) {
+    const leat_setting *order = leat_setting_find(leat_loader_options_table(), "order");
+    return leat_setting_get(order, job->options, text);
 }
