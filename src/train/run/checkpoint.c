@@ -201,25 +201,24 @@ static leat_code check_run(const leat_checkpoint *of, const char *dir, const cha
         (long long)of->step, dir, of->run, run);
 }
 
-static leat_code add(leat_checkpoints *list, const leat_task *task, const char *dir,
-                     const char *run, int64_t step, leat_error *err) {
+static leat_code add(leat_checkpoints *list, const char *dir, const char *run, int64_t step,
+                     leat_error *err) {
     LEAT_TRY(LEAT_GROW(&list->items, &list->capacity, list->count + 1, err));
     leat_checkpoint *of = &list->items[list->count];
-    leat_code code = read_document(task, dir, step, of, err);
+    leat_code code = read_document(list->task, dir, step, of, err);
     if (code != LEAT_OK) return is_gone(dir, step) ? LEAT_OK : code;
     LEAT_TRY(check_run(of, dir, run, err));
     list->count++;
     return LEAT_OK;
 }
 
-static leat_code list_names(leat_checkpoints *list, const leat_task *task, const char *dir,
-                            const char *run, const leat_path_list *names, bool tolerant,
-                            leat_error *err) {
+static leat_code list_names(leat_checkpoints *list, const char *dir, const char *run,
+                            const leat_path_list *names, bool tolerant, leat_error *err) {
     for (int64_t i = 0; i < names->count; i++) {
         const int64_t step = step_of(names->paths[i], SIDECAR);
         leat_error why = {0};
         if (step < 0) continue;
-        leat_code code = add(list, task, dir, run, step, &why);
+        leat_code code = add(list, dir, run, step, &why);
         if (code == LEAT_OK) continue;
         if (!tolerant || (code != LEAT_ERR_CORRUPT && code != LEAT_ERR_IO))
             return leat_error_copy(err, &why);
@@ -239,11 +238,11 @@ leat_code leat_checkpoints_list(leat_checkpoints *list, const leat_task *task, c
                                 const char *run, bool tolerant, leat_error *err) {
     leat_path_list names = {0};
     leat_path_facts facts;
-    *list = (leat_checkpoints){.damaged = -1};
+    *list = (leat_checkpoints){.task = task, .damaged = -1};
     LEAT_TRY(leat_path_stat(dir, &facts, err));
     if (facts.kind == LEAT_PATH_NONE) return LEAT_OK;
     LEAT_TRY(leat_path_list_dir(dir, &names, err));
-    leat_code code = list_names(list, task, dir, run, &names, tolerant, err);
+    leat_code code = list_names(list, dir, run, &names, tolerant, err);
     leat_path_list_free(&names);
     /* names are in this order only while steps have DIGITS digits */
     if (list->count > 1) qsort(list->items, (size_t)list->count, sizeof *list->items, by_step);
@@ -285,7 +284,7 @@ const leat_checkpoint *leat_checkpoints_best(const leat_checkpoints *list, int64
     const leat_checkpoint *best = NULL;
     for (int64_t i = 0; i < list->count; i++) {
         const leat_checkpoint *of = &list->items[i];
-        const leat_value *first = of->task->measures;
+        const leat_value *first = list->task->measures;
         if (of->step > last || isnan(of->measured[0]) || first->better == 0) continue;
         if (best == NULL || leat_value_is_better(first, of->measured[0], best->measured[0]))
             best = of;

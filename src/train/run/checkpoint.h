@@ -28,6 +28,7 @@ typedef struct leat_checkpoint {
 } leat_checkpoint;
 
 typedef struct leat_checkpoints {
+    const leat_task *task;
     leat_checkpoint *items; /* by step; those whose documents are whole */
     int64_t count, capacity;
     int64_t damaged; /* the last step whose document is damaged; -1: none */

@@ -80,7 +80,8 @@ static void check_names(const leat_task *task) {
         int same = 0;
         for (int k = 0; k < all.count; k++) same += strcmp(all.of[k], all.of[i]) == 0;
         snprintf(word, sizeof word, " %s ", all.of[i]);
-        LEAT_ASSERT(same == 1 && strstr(fixed, word) == NULL);
+        const bool other = strstr(fixed, word) != NULL;
+        LEAT_ASSERT(same == 1 && !other);
     }
 }
 
