@@ -403,6 +403,15 @@ static leat_code stage(leat_cli *cli, const char *cache, int threads, leat_can_s
     return leat_can_cache_stage(cache, dir, &options, staged, err);
 }
 
+/* Says that what was read is not lost, unless that is the problem. */
+static int fail_stage(leat_cli *cli, const leat_error *err) {
+    const int status = leat_cli_fail(cli, err);
+    if (err->code != LEAT_ERR_CORRUPT && err->code != LEAT_ERR_CANCELLED)
+        leat_cli_note(cli, "the cache itself is complete; the same command with another --stage "
+                           "copies it without reading the logs again");
+    return status;
+}
+
 static int run_ingest_can(leat_cli *cli) {
     can_words words = {0};
     leat_can_ingest_result result;
@@ -418,7 +427,7 @@ static int run_ingest_can(leat_cli *cli) {
                         leat_cli_text(cli, "output"), &options, &result, &err) != LEAT_OK)
         return leat_cli_fail(cli, &err);
     if (stage(cli, result.cache, options.threads, &staged, &err) != LEAT_OK)
-        return leat_cli_fail(cli, &err);
+        return fail_stage(cli, &err);
     leat_cli_progress_end(cli);
     if (result.warning[0] != 0) leat_cli_note(cli, "warning: %s", result.warning);
     if (options.resume && !result.resumed && !result.found) leat_ingest_note_new(cli);

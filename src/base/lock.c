@@ -69,7 +69,9 @@ static leat_code take(leat_lock *lock, const char *path, leat_lock_look look, le
         nanosleep(&pause, NULL);
     }
     return leat_fail(err, LEAT_ERR_BUSY,
-                     "cannot take the lock \"%s\": it was removed %d times meanwhile", path, TRIES);
+                     "cannot take the lock \"%s\" in %d tries: its folder keeps no files, or other "
+                     "processes remove them; use a folder on a disk or in memory",
+                     path, TRIES);
 }
 
 leat_code leat_lock_wait(leat_lock *lock, const char *path, leat_lock_look look,

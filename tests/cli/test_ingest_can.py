@@ -285,12 +285,22 @@ class Bytes(Logs):
         self.assertFalse(mended["staged_before"])
         self.assertEqual(content(mended["staged"]), content(result["cache"]))
         self.assertEqual(os.listdir(fast), [os.path.basename(result["cache"])])
+        # folders of a kernel are root's, and keep no files
+        if os.access("/proc", os.W_OK):
+            says = self.ingest(logs, "--stage", "/proc", status=1)
+            self.assertIn("its folder keeps no files, or other processes remove them; use a folder "
+                          "on a disk", says)
+            self.assertIn("the same command with another --stage copies it", says)
+            self.assertTrue(self.ingest(logs, "--stage", self.path("disk"))["found"])
+            self.assertEqual(content(self.path("disk", os.path.basename(result["cache"]))),
+                             content(result["cache"]))
         # what cannot be copied is said, and the cache is there all the same
         with open(os.path.join(result["cache"], "train.safetensors"), "r+b") as file:
             file.seek(5000)
             file.write(b"damage")
         says = self.ingest(logs, "--stage", self.path("other"), status=1)
         self.assertIn("train.safetensors", says)
+        self.assertNotIn("complete", says)
         self.assertEqual(glob.glob(self.path("other", "*")), [])
         self.assertEqual(glob.glob(self.path("other", ".*")), [])
         self.assertNotIn("staged", self.ingest(logs))
