@@ -13,6 +13,11 @@ enum {
     LEAT_STREAM_FIXED_NOISE,       /* latent vectors that stay the same: of sample grids */
     LEAT_STREAM_FEATURES,          /* weights of the net that measures images */
     LEAT_STREAM_ROUNDING,          /* of gradients to 8 bits; the position is that of the unit */
+    LEAT_STREAM_NODE_MASK,         /* nodes of graphs that are hidden from a model */
+    LEAT_STREAM_ID_DROP,           /* nodes whose identifier becomes unknown */
+    LEAT_STREAM_DROPOUT,           /* activations of graphs */
+    LEAT_STREAM_LATENT,            /* noise of a graph's latent vectors */
+    LEAT_STREAM_NEGATIVES,         /* identifiers that are no neighbours */
     LEAT_STREAM_NN_END,
 };
 
