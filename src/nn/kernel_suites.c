@@ -6,6 +6,9 @@
 #include <string.h>
 
 #include "base/hash.h"
+#include "nn/float_mode.h"
+#include "nn/kernels/suite.h"
+#include "nn/ops/op.h"
 
 enum { LINE_BYTES = 64 };
 
@@ -37,13 +40,28 @@ void leat_kernel_class_of(const char *const *names, const uint64_t *hashes, int 
 
 static const struct {
     const char *name;
-    leat_code (*verify)(const char *variant, uint64_t *hash, leat_error *err);
-} all[] = {{LEAT_SUITE_CORE, leat_kernels_verify}};
+    bool (*check)(const leat_kernels *kernels, char *message, size_t size);
+    uint64_t (*hash)(const leat_kernels *kernels);
+} all[] = {
+    {LEAT_SUITE_CORE, leat_kernels_check, leat_kernels_hash},
+    {LEAT_SUITE_ROWS, leat_rows_check, leat_rows_hash},
+};
+enum { ALL = sizeof all / sizeof *all };
 
 static leat_code verify(const char *name, const char *variant, uint64_t *hash, leat_error *err) {
-    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
-        if (strcmp(all[i].name, name) == 0) return all[i].verify(variant, hash, err);
-    return leat_fail(err, LEAT_ERR_UNSUPPORTED, "there is no suite of kernels \"%s\"", name);
+    const leat_kernels *kernels;
+    char message[300];
+    int i = 0;
+    while (i < ALL && strcmp(all[i].name, name) != 0) i++;
+    if (i == ALL)
+        return leat_fail(err, LEAT_ERR_UNSUPPORTED, "there is no suite of kernels \"%s\"", name);
+    LEAT_TRY(leat_kernels_named(variant, &kernels, err));
+    const uint64_t mode = leat_float_mode_begin();
+    const bool right = all[i].check(kernels, message, sizeof message);
+    *hash = right ? all[i].hash(kernels) : 0;
+    leat_float_mode_end(mode);
+    if (right) return LEAT_OK;
+    return leat_fail(err, LEAT_ERR_CORRUPT, "the kernels are wrong on this machine: %s", message);
 }
 
 leat_code leat_kernel_class(const char *const *suites, const char *variant,

@@ -10,6 +10,7 @@
 #include "leat/nn.h"
 
 #define LEAT_SUITE_CORE "core" /* what leat_kernels_verify runs */
+#define LEAT_SUITE_ROWS "rows" /* rows of activations: GraphNorm, LSTM */
 #define LEAT_SUITES_MAX 8
 #define LEAT_KERNEL_CLASS_BYTES 17
 

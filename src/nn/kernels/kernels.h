@@ -51,6 +51,15 @@ typedef struct leat_normalization {
     float slope;
 } leat_normalization;
 
+/* Normalisation of LEAT_LANES channels of one graph's rows; ops/graphnorm.h has the formulas. */
+typedef struct leat_graph_norm {
+    const float *weight, *bias, *mean_scale; /* [LEAT_LANES], as all */
+    float eps;
+    float *mean, *root; /* written forward, read backward */
+    /* of graph_norm_back alone, which adds to them: gradients */
+    float *of_weight, *of_bias, *of_mean_scale;
+} leat_graph_norm;
+
 /* The numbers of one step of Adam; see ops/adam.h. */
 typedef struct leat_adam_step {
     float gradient_factor, keep_weight;
@@ -118,6 +127,28 @@ typedef struct leat_kernels {
      * angle[i] / 2^24.
      */
     void (*normal)(int64_t pairs, const int32_t *radius, const int32_t *angle, float *out);
+
+    /* ---- Suite "rows": activations are rows, x[row * step + column] ---- */
+
+    /* sums[c] += x of each row, ascending, for LEAT_LANES columns. */
+    void (*row_sums)(int64_t rows, int64_t step, const float *x, float *sums);
+    /* The inner product of two rows: lane l of LEAT_LANES adds columns l, l + 16, ... by fma from
+     * +0; then lanes i and i + 8, i + 4, i + 2, i + 1. */
+    float (*row_dot)(int64_t columns, const float *a, const float *b);
+    /* y may be x, down may be up. */
+    void (*graph_norm)(const leat_graph_norm *norm, int64_t rows, int64_t step, const float *x,
+                       float *y);
+    void (*graph_norm_back)(const leat_graph_norm *norm, int64_t rows, int64_t step, const float *x,
+                            const float *up, float *down);
+    /*
+     * One row of an LSTM's step; hidden is a multiple of LEAT_LANES, ops/lstm.h has the formulas.
+     * gates [4][hidden] are replaced by their values (lstm), and those by the gradients of the
+     * gates (lstm_back). before: the cell of the step before, NULL in the first one. carry
+     * [hidden]: the gradient of this cell from the step after it, replaced by that of `before`.
+     */
+    void (*lstm)(int64_t hidden, float *gates, const float *before, float *cell, float *out);
+    void (*lstm_back)(int64_t hidden, float *gates, const float *before, const float *cell,
+                      const float *up, float *carry);
 } leat_kernels;
 
 extern const leat_kernels leat_kernels_scalar;

@@ -6,75 +6,9 @@
  */
 #include "suite.h"
 
-#include <inttypes.h>
 #include <math.h>
-#include <stdio.h>
-#include <string.h>
 
-typedef struct suite_run {
-    const leat_kernels *kernels;
-    uint64_t hash;  /* FNV-1a over words of 32 bits */
-    uint64_t state; /* of the inputs' generator */
-    char *message;  /* of the first difference */
-    size_t size;
-    bool different;
-} suite_run;
-
-static uint32_t bits_of(float value) {
-    uint32_t bits;
-    memcpy(&bits, &value, sizeof bits);
-    return value != value ? UINT32_C(0x7fc00000) : bits;
-}
-
-static float float_of(uint32_t bits) {
-    float value;
-    memcpy(&value, &bits, sizeof value);
-    return value;
-}
-
-static uint64_t next_bits(suite_run *run) {
-    uint64_t x = run->state += UINT64_C(0x9e3779b97f4a7c15); /* splitmix64 */
-    x = (x ^ x >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-    x = (x ^ x >> 27) * UINT64_C(0x94d049bb133111eb);
-    return x ^ x >> 31;
-}
-
-/* In [-1, 1). */
-static void fill(suite_run *run, int64_t count, float *out) {
-    for (int64_t i = 0; i < count; i++) out[i] = (float)(next_bits(run) >> 40) * 0x1p-23f - 1.0f;
-}
-
-/* In (-1, 1), 24 bits with many exponents, so that sums and products must be rounded. */
-static void fill_rough(suite_run *run, int64_t count, float *out) {
-    fill(run, count, out);
-    for (int64_t i = 0; i < count; i++) out[i] *= (float)(next_bits(run) >> 40 | 1) * 0x1p-24f;
-}
-
-static const float edges[] = {0.0f,       -0.0f,           INFINITY,  -INFINITY, NAN,     0x1p-149f,
-                              -0x1p-140f, 0x1.fffffep127f, -0x1p127f, 0x1p-75f,  0x1p64f, 1.0f};
-enum { EDGES = sizeof edges / sizeof *edges };
-
-/* Every seventh is an edge, so that most sums are still numbers. */
-static void fill_edges(suite_run *run, int64_t count, float *out) {
-    fill_rough(run, count, out);
-    for (int64_t i = (int64_t)(next_bits(run) % 7); i < count; i += 7)
-        out[i] = edges[next_bits(run) % EDGES];
-}
-
-/* `name` and `sizes` are for the message. */
-static void compare(suite_run *run, const char *name, const char *sizes, int64_t count,
-                    const float *got, const float *expected) {
-    for (int64_t i = 0; i < count; i++) {
-        const uint32_t bits = bits_of(got[i]);
-        run->hash = (run->hash ^ bits) * UINT64_C(0x100000001b3);
-        if (bits == bits_of(expected[i]) || run->different) continue;
-        run->different = true;
-        snprintf(run->message, run->size,
-                 "%s, %s: %s: result %" PRId64 " is %a (%08" PRIx32 "), not %a (%08" PRIx32 ")",
-                 run->kernels->name, name, sizes, i, (double)got[i], bits, (double)expected[i],
-                 bits_of(expected[i]));
-    }
-}
+#include "suite_run.h"
 
 /* ---- products ----------------------------------------------------------------------------- */
 
@@ -581,29 +515,15 @@ static void case_each(suite_run *run) {
 
 /* They are the suite "core", whose hash is the kernel class of runs that compute with it: another
  * case would end them all. New kernels get a suite of their own (nn/kernel_suites.h). */
-static void (*const cases[])(suite_run *run) = {
+static suite_case *const cases[] = {
     case_tile, case_tile_special, case_transpose, case_map_special,
     case_map,  case_random,       case_norm,      case_each,
 };
 
-static void run_cases(suite_run *run) {
-    run->hash = UINT64_C(0xcbf29ce484222325);
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        run->state = i; /* each case has its own inputs */
-        cases[i](run);
-    }
-}
-
 bool leat_kernels_check(const leat_kernels *kernels, char *message, size_t size) {
-    suite_run run = {.kernels = kernels, .message = message, .size = size};
-    if (size > 0) message[0] = '\0';
-    run_cases(&run);
-    return !run.different;
+    return suite_check(cases, sizeof cases / sizeof *cases, kernels, message, size);
 }
 
 uint64_t leat_kernels_hash(const leat_kernels *kernels) {
-    char message[1];
-    suite_run run = {.kernels = kernels, .message = message, .size = sizeof message};
-    run_cases(&run);
-    return run.hash;
+    return suite_hash(cases, sizeof cases / sizeof *cases, kernels);
 }

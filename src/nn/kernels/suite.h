@@ -18,4 +18,8 @@ bool leat_kernels_check(const leat_kernels *kernels, char *message, size_t size)
 /* A hash of all results of the same cases: one number for every right variant. */
 uint64_t leat_kernels_hash(const leat_kernels *kernels);
 
+/* The same of the suite "rows". */
+bool leat_rows_check(const leat_kernels *kernels, char *message, size_t size);
+uint64_t leat_rows_hash(const leat_kernels *kernels);
+
 #endif

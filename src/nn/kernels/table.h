@@ -4,6 +4,7 @@
 #include "kernels.h"
 #include "map.h"
 #include "norm.h"
+#include "rows.h"
 #include "tile.h"
 
 const leat_kernels LEAT_KERNELS = {
@@ -27,4 +28,10 @@ const leat_kernels LEAT_KERNELS = {
     .map = map,
     .uniform = uniform,
     .normal = normal,
+    .row_sums = row_sums,
+    .row_dot = row_dot,
+    .graph_norm = graph_norm,
+    .graph_norm_back = graph_norm_back,
+    .lstm = lstm,
+    .lstm_back = lstm_back,
 };

@@ -28,9 +28,9 @@
 #define LEAT_GRAPHNORM_EPS 1e-5f
 
 typedef struct leat_graphnorm {
-    int64_t graphs, channels;                 /* at least one of each */
-    const int64_t *node_first;                /* [graphs + 1], from 0; each graph has a node */
-    const float *weight, *bias, *mean_scale;  /* [channels] */
+    int64_t graphs, channels;                /* at least one of each */
+    const int64_t *node_first;               /* [graphs + 1], from 0; each graph has a node */
+    const float *weight, *bias, *mean_scale; /* [channels] */
     float *mean, *root; /* [graphs][step]: forward writes them, backward reads them */
 } leat_graphnorm;
 

@@ -1,0 +1,137 @@
+/*
+ * Kernels over rows of activations, [row][step], where vectors run over the columns, see kernels.h.
+ * A chain runs over rows, ascending; what has LEAT_LANES columns is a block of them.
+ */
+#ifndef LEAT_NN_KERNELS_ROWS_H
+#define LEAT_NN_KERNELS_ROWS_H
+
+#include "functions.h"
+#include "kernels.h"
+#include "vec.h"
+
+LEAT_INLINE vf vf_minus(vf x) { return vf_sub(vf_set(0.0f), x); }
+
+static void row_sums(int64_t rows, int64_t step, const float *x, float *sums) {
+    for (int v = 0; v < LEAT_LANES; v += VW) {
+        vf sum = vf_load(sums + v);
+        for (int64_t i = 0; i < rows; i++) sum = vf_add(sum, vf_load(x + i * step + v));
+        vf_store(sums + v, sum);
+    }
+}
+
+/* The part of a row after its last whole vectors is loaded with zeros, which change no sum that
+ * began at +0. */
+static float row_dot(int64_t columns, const float *a, const float *b) {
+    float lanes[LEAT_LANES];
+    for (int v = 0; v < LEAT_LANES; v += VW) {
+        vf sum = vf_set(0.0f);
+        int64_t c = v;
+        for (; c + VW <= columns; c += LEAT_LANES)
+            sum = vf_fma(vf_load(a + c), vf_load(b + c), sum);
+        if (c < columns) {
+            const int rest = (int)(columns - c);
+            sum = vf_fma(vf_load_some(a + c, rest), vf_load_some(b + c, rest), sum);
+        }
+        vf_store(lanes + v, sum);
+    }
+    for (int half = LEAT_LANES / 2; half >= 1; half /= 2)
+        for (int i = 0; i < half; i++) lanes[i] += lanes[i + half];
+    return lanes[0];
+}
+
+/* ---- Normalisation of a graph's rows ------------------------------------------------------- */
+
+static void graph_norm(const leat_graph_norm *norm, int64_t rows, int64_t step, const float *x,
+                       float *y) {
+    const vf count = vf_set((float)rows);
+    for (int v = 0; v < LEAT_LANES; v += VW, x += VW, y += VW) {
+        const vf share = vf_minus(vf_load(norm->mean_scale + v));
+        const vf weight = vf_load(norm->weight + v), bias = vf_load(norm->bias + v);
+        vf sum = vf_set(0.0f), squares = vf_set(0.0f);
+        for (int64_t i = 0; i < rows; i++) sum = vf_add(sum, vf_load(x + i * step));
+        const vf mean = vf_div(sum, count);
+        for (int64_t i = 0; i < rows; i++) {
+            const vf off = vf_fma(share, mean, vf_load(x + i * step));
+            squares = vf_fma(off, off, squares);
+        }
+        const vf root = vf_sqrt(vf_add(vf_div(squares, count), vf_set(norm->eps)));
+        for (int64_t i = 0; i < rows; i++) {
+            const vf off = vf_fma(share, mean, vf_load(x + i * step));
+            vf_store(y + i * step, vf_fma(weight, vf_div(off, root), bias));
+        }
+        vf_store(norm->mean + v, mean);
+        vf_store(norm->root + v, root);
+    }
+}
+
+static void graph_norm_back(const leat_graph_norm *norm, int64_t rows, int64_t step, const float *x,
+                            const float *up, float *down) {
+    const vf count = vf_set((float)rows);
+    for (int v = 0; v < LEAT_LANES; v += VW, x += VW, up += VW, down += VW) {
+        const vf share = vf_minus(vf_load(norm->mean_scale + v)),
+                 weight = vf_load(norm->weight + v);
+        const vf mean = vf_load(norm->mean + v), root = vf_load(norm->root + v);
+        vf of_weight = vf_load(norm->of_weight + v), of_bias = vf_load(norm->of_bias + v);
+        vf of_scale = vf_load(norm->of_mean_scale + v), sum = vf_set(0.0f);
+        for (int64_t i = 0; i < rows; i++) {
+            const vf h = vf_div(vf_fma(share, mean, vf_load(x + i * step)), root);
+            const vf g = vf_load(up + i * step);
+            sum = vf_fma(vf_mul(g, weight), h, sum);
+            of_weight = vf_fma(g, h, of_weight);
+            of_bias = vf_add(of_bias, g);
+        }
+        const vf along = vf_minus(vf_div(sum, count));
+        sum = vf_set(0.0f);
+        for (int64_t i = 0; i < rows; i++) {
+            const vf h = vf_div(vf_fma(share, mean, vf_load(x + i * step)), root);
+            const vf g = vf_mul(vf_load(up + i * step), weight);
+            const vf q = vf_div(vf_fma(along, h, g), root);
+            sum = vf_add(sum, q);
+            of_scale = vf_fma(vf_minus(mean), q, of_scale);
+            vf_store(down + i * step, q);
+        }
+        const vf all = vf_div(sum, count);
+        for (int64_t i = 0; i < rows; i++)
+            vf_store(down + i * step, vf_fma(share, all, vf_load(down + i * step)));
+        vf_store(norm->of_weight + v, of_weight);
+        vf_store(norm->of_bias + v, of_bias);
+        vf_store(norm->of_mean_scale + v, of_scale);
+    }
+}
+
+/* ---- LSTM ----------------------------------------------------------------------------------- */
+
+static void lstm(int64_t hidden, float *gates, const float *before, float *cell, float *out) {
+    float *in = gates, *keep = in + hidden, *made = keep + hidden, *show = made + hidden;
+    for (int64_t c = 0; c < hidden; c += VW) {
+        const vf i = vf_sigmoid(vf_load(in + c)), f = vf_sigmoid(vf_load(keep + c));
+        const vf g = vf_tanh(vf_load(made + c)), o = vf_sigmoid(vf_load(show + c));
+        vf state = vf_mul(i, g);
+        if (before != 0) state = vf_fma(f, vf_load(before + c), state);
+        vf_store(in + c, i);
+        vf_store(keep + c, f);
+        vf_store(made + c, g);
+        vf_store(show + c, o);
+        vf_store(cell + c, state);
+        vf_store(out + c, vf_mul(o, vf_tanh(state)));
+    }
+}
+
+static void lstm_back(int64_t hidden, float *gates, const float *before, const float *cell,
+                      const float *up, float *carry) {
+    float *in = gates, *keep = in + hidden, *made = keep + hidden, *show = made + hidden;
+    const vf one = vf_set(1.0f), zero = vf_set(0.0f);
+    for (int64_t c = 0; c < hidden; c += VW) {
+        const vf i = vf_load(in + c), f = vf_load(keep + c), g = vf_load(made + c);
+        const vf o = vf_load(show + c), t = vf_tanh(vf_load(cell + c)), h = vf_load(up + c);
+        const vf d = vf_fma(vf_mul(h, o), vf_fma(vf_minus(t), t, one), vf_load(carry + c));
+        const vf old = before != 0 ? vf_mul(d, vf_load(before + c)) : zero;
+        vf_store(in + c, vf_mul(vf_mul(d, g), vf_fma(vf_minus(i), i, i)));
+        vf_store(keep + c, vf_mul(old, vf_fma(vf_minus(f), f, f)));
+        vf_store(made + c, vf_mul(vf_mul(d, i), vf_fma(vf_minus(g), g, one)));
+        vf_store(show + c, vf_mul(vf_mul(h, t), vf_fma(vf_minus(o), o, o)));
+        vf_store(carry + c, vf_mul(d, f));
+    }
+}
+
+#endif
