@@ -257,6 +257,32 @@ LEAT_API LEAT_MUST_CHECK leat_code leat_features_compute(leat_features *features
                                                          const float *images, float *out,
                                                          leat_error *err);
 
+/* ---- The GAT that classifies graphs --------------------------------------------------------- */
+
+/* small: 2 layers of 4 heads x 24; large: 3 of 8 x 64. */
+typedef enum leat_gat_size { LEAT_GAT_SMALL, LEAT_GAT_LARGE } leat_gat_size;
+/* Focal (gamma 2), cross-entropy, or cross-entropy in which an attack weighs 5 times as much. */
+typedef enum leat_gat_loss {
+    LEAT_GAT_LOSS_FOCAL,
+    LEAT_GAT_LOSS_CE,
+    LEAT_GAT_LOSS_WEIGHTED
+} leat_gat_loss;
+
+/* What a GAT is trained with. The table below has the range of each value. */
+typedef struct leat_gat_settings {
+    leat_gat_size size;
+    leat_gat_loss loss;
+    double dropout;       /* share of activations that become 0 in training */
+    double id_drop;       /* share of nodes whose identifier becomes unknown in training */
+    double learning_rate; /* of Adam */
+    /* 0: the data decide. Numbers of identifiers, with 0 for unknown ones; of a micro-batch. */
+    int64_t vocabulary, max_nodes, max_edges;
+} leat_gat_settings;
+/* Small, focal, 0.3, 0.01, 1e-3; the data decide the rest. */
+LEAT_API leat_gat_settings leat_gat_settings_default(void);
+/* "size", "loss", "dropout", "id-drop", "learning-rate", "vocabulary", "max-nodes", "max-edges". */
+LEAT_API const leat_setting_table *leat_gat_settings_table(void);
+
 #ifdef __cplusplus
 }
 #endif

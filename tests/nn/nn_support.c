@@ -124,7 +124,10 @@ struct nn_golden {
 nn_golden *nn_golden_open(const char *name) {
     char full[256];
     snprintf(full, sizeof full, "golden/nn/%s", name);
-    const char *path = golden_path(full);
+    return nn_golden_open_path(golden_path(full));
+}
+
+nn_golden *nn_golden_open_path(const char *path) {
     FILE *file = fopen(path, "rb");
     assert_non_null(file);
     nn_golden *golden = calloc(1, sizeof *golden);
@@ -178,6 +181,7 @@ double *nn_golden_doubles(nn_golden *golden, const char *name, int64_t *count) {
         case LEAT_DTYPE_F32: out[i] = *(const float *)at; break;
         case LEAT_DTYPE_F64: out[i] = *(const double *)at; break;
         case LEAT_DTYPE_I32: out[i] = *(const int32_t *)at; break;
+        case LEAT_DTYPE_I64: out[i] = (double)*(const int64_t *)at; break;
         case LEAT_DTYPE_U8: out[i] = *(const uint8_t *)at; break;
         default: fail_msg("\"%s\" is %s", name, leat_dtype_name(tensor->dtype));
         }
