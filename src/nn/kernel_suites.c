@@ -45,6 +45,7 @@ static const struct {
 } all[] = {
     {LEAT_SUITE_CORE, leat_kernels_check, leat_kernels_hash},
     {LEAT_SUITE_ROWS, leat_rows_check, leat_rows_hash},
+    {LEAT_SUITE_SEGMENTS, leat_segments_check, leat_segments_hash},
 };
 enum { ALL = sizeof all / sizeof *all };
 

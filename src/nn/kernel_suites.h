@@ -9,8 +9,9 @@
 #include "base/error.h"
 #include "leat/nn.h"
 
-#define LEAT_SUITE_CORE "core" /* what leat_kernels_verify runs */
-#define LEAT_SUITE_ROWS "rows" /* rows of activations: GraphNorm, LSTM */
+#define LEAT_SUITE_CORE "core"         /* what leat_kernels_verify runs */
+#define LEAT_SUITE_ROWS "rows"         /* rows of activations: GraphNorm, LSTM */
+#define LEAT_SUITE_SEGMENTS "segments" /* edges that share a node: GATv2 */
 #define LEAT_SUITES_MAX 8
 #define LEAT_KERNEL_CLASS_BYTES 17
 

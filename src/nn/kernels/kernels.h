@@ -60,6 +60,23 @@ typedef struct leat_graph_norm {
     float *of_weight, *of_bias, *of_mean_scale;
 } leat_graph_norm;
 
+/* One head of attention over edges, which its pointers begin at; ops/gatv2.h has the formulas. */
+typedef struct leat_edge_head {
+    int64_t width, heads;  /* columns of this head; from an edge's score to the next edge's */
+    int64_t step;          /* from row to row */
+    const int32_t *source; /* [edges] rows of left */
+    const float *left, *right, *edge; /* right: one row; edge: a row for each edge */
+    const float *weight;              /* [width] */
+    float slope;                      /* below 0 */
+} leat_edge_head;
+
+/* The columns of one head of rows that edges name. */
+typedef struct leat_edge_rows {
+    int64_t width, heads, step;
+    const int32_t *index;
+    const float *rows;
+} leat_edge_rows;
+
 /* The numbers of one step of Adam; see ops/adam.h. */
 typedef struct leat_adam_step {
     float gradient_factor, keep_weight;
@@ -149,6 +166,25 @@ typedef struct leat_kernels {
     void (*lstm)(int64_t hidden, float *gates, const float *before, float *cell, float *out);
     void (*lstm_back)(int64_t hidden, float *gates, const float *before, const float *cell,
                       const float *up, float *carry);
+
+    /* ---- Suite "segments": edges that share a node; m = (left + right) + edge ---- */
+
+    /* scores[k * heads] = inner product of weight and leaky(m) of edge k, with lanes as row_dot. */
+    void (*edge_scores)(const leat_edge_head *of, int64_t edges, float *scores);
+    /* From the gradients of the scores: of_edge, in rows of `step`, = that of m, which may replace
+     * `edge`; of_right = its chain of sums from +0; of_weight continues its chain of fma(up,
+     * leaky(m), .). */
+    void (*edge_scores_back)(const leat_edge_head *of, int64_t edges, const float *ups,
+                             float *of_weight, float *of_right, float *of_edge);
+    /* dots[k * heads] = inner product of row index[k] and `with`. */
+    void (*edge_dots)(const leat_edge_rows *of, int64_t edges, const float *with, float *dots);
+    /* sums continues its chain of fma(shares[k * heads], row index[k], .), or of sums of the rows
+     * if shares is NULL. */
+    void (*edge_sums)(const leat_edge_rows *of, int64_t edges, const float *shares, float *sums);
+    /* sums = chain from +0 over the edges at p = places[k]: fma(shares[p * heads], row index[p],
+     * .), then + row p of `more`. */
+    void (*edge_sums_back)(const leat_edge_rows *of, int64_t edges, const int32_t *places,
+                           const float *shares, const float *more, float *sums);
 } leat_kernels;
 
 extern const leat_kernels leat_kernels_scalar;

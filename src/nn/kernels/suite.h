@@ -22,4 +22,8 @@ uint64_t leat_kernels_hash(const leat_kernels *kernels);
 bool leat_rows_check(const leat_kernels *kernels, char *message, size_t size);
 uint64_t leat_rows_hash(const leat_kernels *kernels);
 
+/* The same of the suite "segments". */
+bool leat_segments_check(const leat_kernels *kernels, char *message, size_t size);
+uint64_t leat_segments_hash(const leat_kernels *kernels);
+
 #endif

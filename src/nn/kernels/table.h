@@ -5,6 +5,7 @@
 #include "map.h"
 #include "norm.h"
 #include "rows.h"
+#include "segments.h"
 #include "tile.h"
 
 const leat_kernels LEAT_KERNELS = {
@@ -34,4 +35,9 @@ const leat_kernels LEAT_KERNELS = {
     .graph_norm_back = graph_norm_back,
     .lstm = lstm,
     .lstm_back = lstm_back,
+    .edge_scores = edge_scores,
+    .edge_scores_back = edge_scores_back,
+    .edge_dots = edge_dots,
+    .edge_sums = edge_sums,
+    .edge_sums_back = edge_sums_back,
 };

@@ -1,0 +1,112 @@
+/*
+ * Kernels over the edges of a graph, sorted by a node that they share, see kernels.h. A chain runs
+ * over these edges in their order; vectors run over the columns of one head of attention, whose
+ * last ones, if they are no whole vector, are loaded with zeros and stored alone.
+ */
+#ifndef LEAT_NN_KERNELS_SEGMENTS_H
+#define LEAT_NN_KERNELS_SEGMENTS_H
+
+#include "kernels.h"
+#include "norm.h"
+#include "vec.h"
+
+LEAT_INLINE vf load_columns(const float *from, int64_t left) {
+    return left >= VW ? vf_load(from) : vf_load_some(from, (int)left);
+}
+LEAT_INLINE void store_columns(float *to, vf x, int64_t left) {
+    if (left >= VW) vf_store(to, x);
+    else vf_store_some(to, x, (int)left);
+}
+
+/* (left + right) + edge of one edge, at the columns from c on. */
+LEAT_INLINE vf joined(const leat_edge_head *of, int64_t k, int64_t c) {
+    const int64_t rest = of->width - c;
+    const vf left = load_columns(of->left + of->source[k] * of->step + c, rest);
+    const vf right = load_columns(of->right + c, rest);
+    return vf_add(vf_add(left, right), load_columns(of->edge + k * of->step + c, rest));
+}
+
+LEAT_INLINE float sum_of_lanes(float lanes[LEAT_LANES]) {
+    for (int half = LEAT_LANES / 2; half >= 1; half /= 2)
+        for (int i = 0; i < half; i++) lanes[i] += lanes[i + half];
+    return lanes[0];
+}
+
+static void edge_scores(const leat_edge_head *of, int64_t edges, float *scores) {
+    const vf slope = vf_set(of->slope);
+    for (int64_t k = 0; k < edges; k++) {
+        float lanes[LEAT_LANES];
+        for (int v = 0; v < LEAT_LANES; v += VW) {
+            vf sum = vf_set(0.0f);
+            for (int64_t c = v; c < of->width; c += LEAT_LANES)
+                sum = vf_fma(load_columns(of->weight + c, of->width - c),
+                             leaky_of(joined(of, k, c), slope), sum);
+            vf_store(lanes + v, sum);
+        }
+        scores[k * of->heads] = sum_of_lanes(lanes);
+    }
+}
+
+static void edge_scores_back(const leat_edge_head *of, int64_t edges, const float *ups,
+                             float *of_weight, float *of_right, float *of_edge) {
+    const vf slope = vf_set(of->slope);
+    for (int64_t c = 0; c < of->width; c += VW) {
+        const int64_t rest = of->width - c;
+        const vf weight = load_columns(of->weight + c, rest);
+        vf weights = load_columns(of_weight + c, rest), rights = vf_set(0.0f);
+        for (int64_t k = 0; k < edges; k++) {
+            const vf up = vf_set(ups[k * of->heads]), m = joined(of, k, c);
+            const vf down = leaky_back_of(m, slope, vf_mul(up, weight));
+            weights = vf_fma(up, leaky_of(m, slope), weights);
+            rights = vf_add(rights, down);
+            store_columns(of_edge + k * of->step + c, down, rest);
+        }
+        store_columns(of_weight + c, weights, rest);
+        store_columns(of_right + c, rights, rest);
+    }
+}
+
+static void edge_dots(const leat_edge_rows *of, int64_t edges, const float *with, float *dots) {
+    for (int64_t k = 0; k < edges; k++) {
+        const float *row = of->rows + of->index[k] * of->step;
+        float lanes[LEAT_LANES];
+        for (int v = 0; v < LEAT_LANES; v += VW) {
+            vf sum = vf_set(0.0f);
+            for (int64_t c = v; c < of->width; c += LEAT_LANES)
+                sum = vf_fma(load_columns(row + c, of->width - c),
+                             load_columns(with + c, of->width - c), sum);
+            vf_store(lanes + v, sum);
+        }
+        dots[k * of->heads] = sum_of_lanes(lanes);
+    }
+}
+
+static void edge_sums(const leat_edge_rows *of, int64_t edges, const float *shares, float *sums) {
+    for (int64_t c = 0; c < of->width; c += VW) {
+        const int64_t rest = of->width - c;
+        vf sum = load_columns(sums + c, rest);
+        for (int64_t k = 0; k < edges; k++) {
+            const vf row = load_columns(of->rows + of->index[k] * of->step + c, rest);
+            sum =
+                shares == NULL ? vf_add(sum, row) : vf_fma(vf_set(shares[k * of->heads]), row, sum);
+        }
+        store_columns(sums + c, sum, rest);
+    }
+}
+
+static void edge_sums_back(const leat_edge_rows *of, int64_t edges, const int32_t *places,
+                           const float *shares, const float *more, float *sums) {
+    for (int64_t c = 0; c < of->width; c += VW) {
+        const int64_t rest = of->width - c;
+        vf sum = vf_set(0.0f);
+        for (int64_t k = 0; k < edges; k++) {
+            const int64_t place = places[k];
+            const vf row = load_columns(of->rows + of->index[place] * of->step + c, rest);
+            sum = vf_fma(vf_set(shares[place * of->heads]), row, sum);
+            sum = vf_add(sum, load_columns(more + place * of->step + c, rest));
+        }
+        store_columns(sums + c, sum, rest);
+    }
+}
+
+#endif

@@ -1,0 +1,183 @@
+/* The suite "segments": the kernels of segments.h, with plain loops, see suite.h. */
+#include "suite.h"
+
+#include <math.h>
+
+#include "suite_run.h"
+
+/* Rows hold HEADS heads of `width` columns, the one that is computed in between. */
+enum { NODES = 4, EDGES_MOST = 6, WIDTH_MOST = 2 * LEAT_LANES + 3, HEADS = 3 };
+enum { STEP = HEADS * WIDTH_MOST, ROWS = EDGES_MOST * STEP };
+
+typedef void fill_function(suite_run *run, int64_t count, float *out);
+static fill_function *const fills[] = {fill_rough, fill_edges};
+enum { FILLS = sizeof fills / sizeof *fills };
+
+typedef struct suite_segment {
+    int width, edges;
+    char sizes[60];
+    int32_t index[EDGES_MOST], places[EDGES_MOST];
+    float rows[NODES * STEP], edge[ROWS], right[STEP], weight[STEP];
+    float shares[EDGES_MOST * HEADS], out[STEP];
+} suite_segment;
+
+static void make_segment(suite_run *run, int width, int edges, suite_segment *s) {
+    fill_function *const make = fills[(width + edges) % FILLS];
+    *s = (suite_segment){.width = width, .edges = edges};
+    snprintf(s->sizes, sizeof s->sizes, "%d edges, %d columns", edges, width);
+    for (int k = 0; k < EDGES_MOST; k++) {
+        s->index[k] = (int32_t)(next_bits(run) % NODES);
+        s->places[k] = (int32_t)(next_bits(run) % EDGES_MOST);
+    }
+    make(run, NODES * STEP, s->rows);
+    make(run, ROWS, s->edge);
+    make(run, STEP, s->right);
+    make(run, STEP, s->weight);
+    make(run, EDGES_MOST * HEADS, s->shares);
+    make(run, STEP, s->out);
+}
+
+static float dot_of(int width, const float *a, const float *b) {
+    float lanes[LEAT_LANES] = {0};
+    for (int c = 0; c < width; c++) lanes[c % LEAT_LANES] = fmaf(a[c], b[c], lanes[c % LEAT_LANES]);
+    for (int half = LEAT_LANES / 2; half >= 1; half /= 2)
+        for (int i = 0; i < half; i++) lanes[i] += lanes[i + half];
+    return lanes[0];
+}
+
+static const float slope = 0.2f;
+static float m_of(const suite_segment *s, int k, int c) {
+    return s->rows[s->index[k] * STEP + c] + s->right[c] + s->edge[k * STEP + c];
+}
+static float bent(float m) { return m > 0 ? m : m * slope; }
+
+static leat_edge_head head_of(const suite_segment *s, const float *edge) {
+    const int at = s->width; /* the second head */
+    return (leat_edge_head){.width = s->width,
+                            .heads = HEADS,
+                            .step = STEP,
+                            .source = s->index,
+                            .left = s->rows + at,
+                            .right = s->right + at,
+                            .edge = edge + at,
+                            .weight = s->weight + at,
+                            .slope = slope};
+}
+
+static void check_scores(suite_run *run, suite_segment *s) {
+    float got[EDGES_MOST * HEADS], expected[EDGES_MOST * HEADS];
+    memcpy(got, s->shares, sizeof got);
+    memcpy(expected, s->shares, sizeof got);
+    for (int k = 0; k < s->edges; k++) {
+        float bend[WIDTH_MOST];
+        for (int c = 0; c < s->width; c++) bend[c] = bent(m_of(s, k, s->width + c));
+        expected[k * HEADS + 1] = dot_of(s->width, s->weight + s->width, bend);
+    }
+    const leat_edge_head head = head_of(s, s->edge);
+    run->kernels->edge_scores(&head, s->edges, got + 1);
+    compare(run, "scores of edges", s->sizes, EDGES_MOST * HEADS, got, expected);
+}
+
+static void check_scores_back(suite_run *run, suite_segment *s) {
+    float edge[ROWS], weight[STEP], right[STEP];
+    float want_edge[ROWS], want_weight[STEP], want_right[STEP];
+    const int at = s->width;
+    memcpy(weight, s->out, sizeof weight);
+    memcpy(right, s->out, sizeof right);
+    memcpy(edge, s->edge, sizeof edge);
+    memcpy(want_weight, weight, sizeof weight);
+    memcpy(want_right, right, sizeof right);
+    memcpy(want_edge, edge, sizeof edge);
+    for (int c = at; c < 2 * at; c++) {
+        want_right[c] = 0;
+        for (int k = 0; k < s->edges; k++) {
+            const float up = s->shares[k * HEADS + 1], m = m_of(s, k, c), g = up * s->weight[c];
+            want_edge[k * STEP + c] = m > 0 ? g : g * slope;
+            want_right[c] += want_edge[k * STEP + c];
+            want_weight[c] = fmaf(up, bent(m), want_weight[c]);
+        }
+    }
+    const leat_edge_head head = head_of(s, edge); /* in place */
+    run->kernels->edge_scores_back(&head, s->edges, s->shares + 1, weight + at, right + at,
+                                   edge + at);
+    compare(run, "gradients of edges", s->sizes, ROWS, edge, want_edge);
+    compare(run, "gradient of their target", s->sizes, STEP, right, want_right);
+    compare(run, "gradient of their weight", s->sizes, STEP, weight, want_weight);
+}
+
+static leat_edge_rows rows_of(const suite_segment *s) {
+    return (leat_edge_rows){s->width, HEADS, STEP, s->index, s->rows + s->width};
+}
+
+static void check_dots(suite_run *run, suite_segment *s) {
+    float got[EDGES_MOST * HEADS], expected[EDGES_MOST * HEADS];
+    memcpy(got, s->shares, sizeof got);
+    memcpy(expected, s->shares, sizeof got);
+    for (int k = 0; k < s->edges; k++)
+        expected[k * HEADS + 1] =
+            dot_of(s->width, s->rows + s->index[k] * STEP + s->width, s->right + s->width);
+    const leat_edge_rows rows = rows_of(s);
+    run->kernels->edge_dots(&rows, s->edges, s->right + s->width, got + 1);
+    compare(run, "products of edges", s->sizes, EDGES_MOST * HEADS, got, expected);
+}
+
+static void check_sums(suite_run *run, suite_segment *s, bool weighted) {
+    float got[STEP], expected[STEP];
+    memcpy(got, s->out, sizeof got);
+    memcpy(expected, s->out, sizeof got);
+    for (int k = 0; k < s->edges; k++) {
+        for (int c = s->width; c < 2 * s->width; c++) {
+            const float row = s->rows[s->index[k] * STEP + c];
+            expected[c] =
+                weighted ? fmaf(s->shares[k * HEADS + 1], row, expected[c]) : expected[c] + row;
+        }
+    }
+    const leat_edge_rows rows = rows_of(s);
+    run->kernels->edge_sums(&rows, s->edges, weighted ? s->shares + 1 : NULL, got + s->width);
+    compare(run, weighted ? "weighted sums over edges" : "sums over edges", s->sizes, STEP, got,
+            expected);
+}
+
+static void check_sums_back(suite_run *run, suite_segment *s) {
+    float got[STEP], expected[STEP];
+    memcpy(got, s->out, sizeof got);
+    memcpy(expected, s->out, sizeof got);
+    for (int c = s->width; c < 2 * s->width; c++) {
+        expected[c] = 0;
+        for (int k = 0; k < s->edges; k++) {
+            const int p = s->places[k];
+            expected[c] =
+                fmaf(s->shares[p * HEADS + 1], s->rows[s->index[p] * STEP + c], expected[c]);
+            expected[c] += s->edge[p * STEP + c];
+        }
+    }
+    const leat_edge_rows rows = rows_of(s);
+    run->kernels->edge_sums_back(&rows, s->edges, s->places, s->shares + 1, s->edge + s->width,
+                                 got + s->width);
+    compare(run, "sums over edges of a source", s->sizes, STEP, got, expected);
+}
+
+static void case_segments(suite_run *run) {
+    for (int width = 1; width <= WIDTH_MOST; width++) {
+        for (int edges = 0; edges <= EDGES_MOST; edges += 1 + width % 3) {
+            suite_segment s;
+            make_segment(run, width, edges, &s);
+            check_scores(run, &s);
+            check_scores_back(run, &s);
+            check_dots(run, &s);
+            check_sums(run, &s, true);
+            check_sums(run, &s, false);
+            check_sums_back(run, &s);
+        }
+    }
+}
+
+static suite_case *const cases[] = {case_segments};
+
+bool leat_segments_check(const leat_kernels *kernels, char *message, size_t size) {
+    return suite_check(cases, sizeof cases / sizeof *cases, kernels, message, size);
+}
+
+uint64_t leat_segments_hash(const leat_kernels *kernels) {
+    return suite_hash(cases, sizeof cases / sizeof *cases, kernels);
+}

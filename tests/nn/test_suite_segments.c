@@ -1,0 +1,104 @@
+/* The suite "segments" of the kernels, as test_suite.c: every variant that runs here, the hash, and
+ * kernels that are wrong on purpose. */
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "check.h"
+#include "nn/kernel_suites.h"
+#include "nn/kernels/suite.h"
+
+/* Of every variant on every machine: a part of the kernel class of models that compute with edges.
+ */
+#define SUITE_HASH UINT64_C(0xc3e9c92e3d8d60c0)
+
+static void every_variant(void **state) {
+    (void)state;
+    const leat_kernels *kernels;
+    for (int i = 0; (kernels = leat_kernels_at(i)) != NULL; i++) {
+        if (!leat_kernels_supported(kernels)) continue; /* test_suite.c tells */
+        char message[300];
+        if (!leat_segments_check(kernels, message, sizeof message)) fail_msg("%s", message);
+        const uint64_t hash = leat_segments_hash(kernels);
+        if (hash != SUITE_HASH) fail_msg("%s: the hash is %016" PRIx64, kernels->name, hash);
+    }
+}
+
+static void known_by_name(void **state) {
+    static const char *const suites[] = {LEAT_SUITE_SEGMENTS, NULL};
+    char class[LEAT_KERNEL_CLASS_BYTES], hex[LEAT_KERNEL_CLASS_BYTES];
+    (void)state;
+    snprintf(hex, sizeof hex, "%016" PRIx64, SUITE_HASH);
+    assert_ok(leat_kernel_class(suites, NULL, class, err));
+    assert_string_equal(class, hex);
+}
+
+/* Backwards. */
+static void sums_from_the_end(const leat_edge_rows *of, int64_t edges, const float *shares,
+                              float *sums) {
+    for (int64_t k = edges - 1; k >= 0; k--) {
+        leat_edge_rows one = *of;
+        one.index += k;
+        leat_kernels_scalar.edge_sums(&one, 1, shares == NULL ? NULL : shares + k * of->heads,
+                                      sums);
+    }
+}
+
+/* Leaves the slope out. */
+static void scores_straight(const leat_edge_head *of, int64_t edges, float *scores) {
+    leat_edge_head other = *of;
+    other.slope = 1;
+    leat_kernels_scalar.edge_scores(&other, edges, scores);
+}
+
+/* Begins of_weight at 0. */
+static void scores_back_anew(const leat_edge_head *of, int64_t edges, const float *ups,
+                             float *of_weight, float *of_right, float *of_edge) {
+    for (int64_t c = 0; c < of->width; c++) of_weight[c] = 0;
+    leat_kernels_scalar.edge_scores_back(of, edges, ups, of_weight, of_right, of_edge);
+}
+
+/* One chain over the columns. */
+static void dots_in_order(const leat_edge_rows *of, int64_t edges, const float *with, float *dots) {
+    for (int64_t k = 0; k < edges; k++) {
+        float sum = 0;
+        for (int64_t c = 0; c < of->width; c++)
+            sum += of->rows[of->index[k] * of->step + c] * with[c];
+        dots[k * of->heads] = sum;
+    }
+}
+
+/* Takes the edges in the order of the targets. */
+static void back_in_order(const leat_edge_rows *of, int64_t edges, const int32_t *places,
+                          const float *shares, const float *more, float *sums) {
+    static const int32_t in_order[] = {0, 1, 2, 3, 4, 5};
+    (void)places;
+    leat_kernels_scalar.edge_sums_back(of, edges, in_order, shares, more, sums);
+}
+
+static void wrong_kernels_are_caught(void **state) {
+    (void)state;
+    leat_kernels wrong[5];
+    static const char *const words[] = {
+        "weighted sums over edges: ", "scores of edges: ", "gradient of their weight: ",
+        "products of edges: ", "sums over edges of a source: "};
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) wrong[i] = leat_kernels_scalar;
+    wrong[0].edge_sums = sums_from_the_end;
+    wrong[1].edge_scores = scores_straight;
+    wrong[2].edge_scores_back = scores_back_anew;
+    wrong[3].edge_dots = dots_in_order;
+    wrong[4].edge_sums_back = back_in_order;
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        char message[300];
+        assert_false(leat_segments_check(&wrong[i], message, sizeof message));
+        if (strstr(message, words[i]) == NULL) fail_msg("canary %zu: %s", i, message);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_variant),
+        cmocka_unit_test(known_by_name),
+        cmocka_unit_test(wrong_kernels_are_caught),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
