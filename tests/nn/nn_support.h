@@ -31,7 +31,7 @@ void nn_assert_same_at(const float *a, const float *b, int64_t count, const char
 /* A golden file below golden/nn, and its tensors as floats. */
 typedef struct nn_golden nn_golden;
 nn_golden *nn_golden_open(const char *name);
-nn_golden *nn_golden_open_path(const char *path); /* one anywhere */
+nn_golden *nn_golden_open_path(const char *path); /* one of golden_path or golden_left_out */
 void nn_golden_close(nn_golden *golden);
 /* A tensor of any float or integer type, as floats or doubles; *count its size. */
 float *nn_golden_floats(nn_golden *golden, const char *name, int64_t *count);

@@ -1,0 +1,43 @@
+/*
+ * Dense layers over rows: y = act(x W^T + b), W [out][in] as in PyTorch. Rows are [row][step] with
+ * step = leat_lanes of the columns; unused lanes are neither read nor written.
+ *
+ * Orders: y is one chain over the inputs, then the bias (product.h). The gradient of x is a chain
+ * over the outputs, those of W and b are chains over the rows, ascending, that continue from what
+ * the arrays hold.
+ */
+#ifndef LEAT_NN_OPS_LINEAR_H
+#define LEAT_NN_OPS_LINEAR_H
+
+#include "nn/ops/op.h"
+
+typedef struct leat_linear {
+    int64_t rows, in, out; /* rows may be 0 */
+    const float *weight;   /* [out][in] */
+    const float *bias;     /* [out]; NULL: none */
+    bool relu;
+} leat_linear;
+
+/* Floats of work space for both directions; it does not shrink with rows. */
+int64_t leat_linear_work_count(const leat_device *device, const leat_linear *layer);
+
+LEAT_MUST_CHECK leat_code leat_linear_forward(const leat_device *device, const leat_linear *layer,
+                                              const float *x, float *y, float *work,
+                                              leat_error *err);
+
+/* From `up`, the gradient of y before the activation: leat_leaky_backward with slope 0 gives it. */
+typedef struct leat_linear_gradient {
+    float *weight, *bias; /* added to; NULL: not computed */
+    float *x;             /* [rows][step]; NULL: not computed */
+    bool add;             /* the chain of x continues from what it holds */
+} leat_linear_gradient;
+LEAT_MUST_CHECK leat_code leat_linear_backward(const leat_device *device, const leat_linear *layer,
+                                               const float *x, const float *up,
+                                               const leat_linear_gradient *out, float *work,
+                                               leat_error *err);
+
+/* sums[c] += x of each row, ascending, for `columns` of rows [row][step]. */
+LEAT_MUST_CHECK leat_code leat_row_sums(const leat_device *device, int64_t rows, int64_t columns,
+                                        const float *x, float *sums, leat_error *err);
+
+#endif
