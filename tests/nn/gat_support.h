@@ -5,8 +5,8 @@
 
 #include <stdio.h>
 
+#include "graphs.h"
 #include "nn/models/gat/gat.h"
-#include "nn_support.h"
 
 typedef struct gat_reference {
     nn_golden *golden;
@@ -18,7 +18,9 @@ typedef struct gat_reference {
 static inline const float *gat_tensor(nn_golden *golden, const char *group, const char *name) {
     char full[128];
     int64_t count;
-    snprintf(full, sizeof full, "%s/%s", group, name);
+    const size_t length = strlen(group);
+    const bool joined = length == 0 || group[length - 1] == '/';
+    snprintf(full, sizeof full, "%s%s%s", group, joined ? "" : "/", name);
     return nn_golden_floats(golden, full, &count);
 }
 
@@ -34,43 +36,11 @@ static inline float *gat_parameters(const gat_reference *reference, const char *
     return out;
 }
 
-static inline int32_t *gat_int32(nn_golden *golden, const char *name, int64_t first,
-                                 int64_t count) {
-    const float *values = gat_tensor(golden, "input", name);
-    int32_t *out = (int32_t *)nn_zeros(count);
-    for (int64_t i = 0; i < count; i++) out[i] = (int32_t)values[first + i];
-    return out;
-}
-
-/* first[g + 1] from first[g] on: edges of graph g have targets among its nodes. */
-static inline int64_t *gat_int64(const float *values, int64_t count) {
-    int64_t *out = (int64_t *)nn_zeros(2 * count);
-    for (int64_t i = 0; i < count; i++) out[i] = (int64_t)values[i];
-    return out;
-}
-
 static inline void gat_open(gat_reference *out, const char *path) {
-    leat_graph_micro *batch = &out->batch;
     *out = (gat_reference){.golden = nn_golden_open_path(path)};
     assert_ok(leat_gat_shape_set(&out->shape, LEAT_GAT_SMALL, 51, err));
     assert_int_equal(out->shape.size, 199923);
-    *batch = (leat_graph_micro){.graphs = 8, .nodes = 252, .edges = 784, .seed = 1, .epoch = 0};
-    batch->x = gat_tensor(out->golden, "input", "x");
-    batch->edge_attr = gat_tensor(out->golden, "input", "edge_attr");
-    batch->source = gat_int32(out->golden, "edge_index", 0, 784);
-    batch->target = gat_int32(out->golden, "edge_index", 784, 784);
-    batch->node_id = gat_int32(out->golden, "node_id", 0, 252);
-    batch->label = gat_int32(out->golden, "y", 0, 8);
-    batch->node_first = gat_int64(gat_tensor(out->golden, "input", "ptr"), 9);
-    int64_t *edge_first = (int64_t *)nn_zeros(18), *number = (int64_t *)nn_zeros(16);
-    for (int64_t g = 0, edge = 0; g < 8; g++) {
-        while (edge < 784 && batch->target[edge] < batch->node_first[g + 1]) edge++;
-        edge_first[g + 1] = edge;
-        number[g] = g;
-    }
-    assert_int_equal(edge_first[8], 784);
-    batch->edge_first = edge_first;
-    batch->number = number;
+    out->batch = nn_golden_graphs(out->golden);
     out->parameters = gat_parameters(out, "w");
 }
 

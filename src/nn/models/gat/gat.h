@@ -15,6 +15,7 @@
 #include "leat/nn.h"
 #include "nn/micro_batch.h"
 #include "nn/ops/class_loss.h"
+#include "nn/ops/gatv2.h"
 #include "nn/ops/lstm.h"
 #include "nn/params.h"
 #include "nn/unit/float_layout.h"
@@ -99,5 +100,51 @@ LEAT_MUST_CHECK leat_code leat_gat_head_forward(const leat_gat_pass *pass, leat_
 /* From the gradient of the logits, in head->up_dense[0] as [G][LEAT_LANES], to that of the layers'
  * outputs, head->up_layers, and of the head's parameters. */
 LEAT_MUST_CHECK leat_code leat_gat_head_backward(const leat_gat_pass *pass, leat_error *err);
+
+/* ---- All of a micro-batch ------------------------------------------------------------------- */
+
+/* What bounds a micro-batch: there are no more graphs than nodes. */
+typedef struct leat_gat_bounds {
+    int64_t nodes, edges;
+} leat_gat_bounds;
+
+/* Memory of one micro-batch. */
+typedef struct leat_gat_memory {
+    leat_graph_edges edges;
+    int32_t *id, *sorted;    /* [N] identifiers as the model sees them; work of their sort */
+    uint8_t *hidden_id;      /* [N] */
+    float *input, *up_input; /* [N][leat_lanes(LEAT_GAT_INPUT)] */
+    leat_gatv2_kept kept[LEAT_GAT_LAYERS_MAX];
+    float *down; /* [N][W] gradient of a layer's input */
+    float *work; /* of the layers */
+    leat_gat_head head;
+    float *gradient; /* [shape->size] */
+} leat_gat_memory;
+
+/* LEAT_ERR_OPTION: the bounds are too large for one product. */
+LEAT_MUST_CHECK leat_code leat_gat_lay_out(leat_gat_memory *memory, const leat_gat_shape *shape,
+                                           const leat_device *device, const leat_gat_bounds *bounds,
+                                           leat_float_layout *floats, leat_error *err);
+
+/* How a micro-batch is computed: with dropout and hidden identifiers, or (all 0) without. */
+typedef struct leat_gat_noise {
+    double dropout, id_drop;
+} leat_gat_noise;
+
+/* One micro-batch, at most as large as the bounds. */
+typedef struct leat_gat_run {
+    const leat_gat_shape *shape;
+    leat_device device;
+    const leat_gat_memory *memory;
+    const leat_graph_micro *batch;
+    const float *parameters;
+    leat_gat_noise noise;
+} leat_gat_run;
+
+/* The logits, in memory->head.dense[LEAT_GAT_DENSE], [G][LEAT_LANES]. */
+LEAT_MUST_CHECK leat_code leat_gat_forward(const leat_gat_run *run, leat_error *err);
+/* After it, from the gradient of the logits, in memory->head.up_dense[0]: memory->gradient, and, in
+ * memory->up_input, that of the input: of the embedding, then of x. */
+LEAT_MUST_CHECK leat_code leat_gat_backward(const leat_gat_run *run, leat_error *err);
 
 #endif

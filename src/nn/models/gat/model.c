@@ -1,0 +1,353 @@
+/* See model.h: memory, units, the step, and scores. */
+#include "nn/models/gat/model.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/rng.h"
+#include "nn/float_mode.h"
+#include "nn/kernel_suites.h"
+#include "nn/models/gat/gat.h"
+#include "nn/ops/adam.h"
+#include "nn/ops/each.h"
+#include "nn/ops/move.h"
+#include "nn/ops/random.h"
+#include "nn/random_streams.h"
+#include "nn/unit/unit.h"
+
+/* Of the reference: Adam, whose decay is added to the gradient after it was clipped. */
+#define BETA1 0.9
+#define BETA2 0.999
+#define EPS 1e-8
+#define DECAY 1e-4
+#define CLIP_NORM 1.0
+#define ATTACK_WEIGHT 5.0f
+
+enum { LOSS, SUMS };
+enum { NORM, NORMS };
+
+static const leat_value values[SUMS + NORMS + 1] = {
+    [LOSS] = {"loss", "loss", -1, "Loss", "mean over graphs", "loss"},
+    [SUMS + NORM] = {"norm", "all weights", 0, "Gradients", "norm of the mean gradient", NULL},
+};
+
+typedef struct model {
+    leat_gat_shape shape;
+    leat_gat_settings settings;
+    leat_gat_bounds bounds;
+    leat_engine engine;
+    leat_gat_memory *memory; /* [threads] */
+    float *scaled;           /* [shape.size] gradient of a step, as Adam gets it */
+    leat_float_layout floats;
+} model;
+
+/* ---- Memory --------------------------------------------------------------------------------- */
+
+static leat_code lay_out(model *of, leat_float_layout *floats, leat_error *err) {
+    of->scaled = leat_float_layout_take(floats, of->shape.size);
+    for (int i = 0; i < of->engine.threads; i++) {
+        leat_gat_memory none;
+        LEAT_TRY(leat_gat_lay_out(of->memory == NULL ? &none : &of->memory[i], &of->shape,
+                                  &of->engine.device, &of->bounds, floats, err));
+    }
+    return LEAT_OK;
+}
+
+static leat_code check_bound(const char *option, int64_t value, int64_t least, int64_t most,
+                             leat_error *err) {
+    if (value >= least && value <= most) return LEAT_OK;
+    return leat_fail(err, LEAT_ERR_OPTION, "a GAT: %s must be between %lld and %lld, not %lld",
+                     option, (long long)least, (long long)most, (long long)value);
+}
+
+/* Checks the setup and counts, without memory. */
+static leat_code plan(model *of, const leat_model_setup *setup, leat_float_layout *floats,
+                      leat_error *err) {
+    const leat_gat_settings *settings = setup->settings;
+    *of = (model){.settings = *settings, .bounds = {settings->max_nodes, settings->max_edges}};
+    LEAT_TRY(check_bound("--max-nodes", settings->max_nodes, 1, LEAT_GAT_NODES_MAX, err));
+    LEAT_TRY(check_bound("--max-edges", settings->max_edges, 1, LEAT_GAT_EDGES_MAX, err));
+    LEAT_TRY(leat_gat_shape_set(&of->shape, settings->size, settings->vocabulary, err));
+    LEAT_TRY(leat_engine_set(&of->engine, "GAT", setup->kernels, setup->threads, err));
+    return lay_out(of, floats, err);
+}
+
+static leat_code sizes_of(const leat_model_setup *setup, leat_model_sizes *out, leat_error *err) {
+    model of;
+    leat_float_layout floats = {0};
+    *out = (leat_model_sizes){0};
+    LEAT_TRY(plan(&of, setup, &floats, err));
+    out->parameters = of.shape.size;
+    out->bytes = leat_float_layout_bytes(&floats) + (int64_t)sizeof of +
+                 setup->threads * (int64_t)sizeof(leat_gat_memory);
+    return LEAT_OK;
+}
+
+static void destroy(void *self) {
+    model *of = self;
+    if (of == NULL) return;
+    leat_engine_stop(&of->engine);
+    leat_float_layout_free(&of->floats);
+    leat_free(of->memory);
+    leat_free(of);
+}
+
+static leat_code create(void **self, const leat_model_setup *setup, leat_error *err) {
+    model *of = NULL;
+    leat_float_layout floats = {0};
+    *self = NULL;
+    LEAT_TRY(LEAT_NEW(&of, 1, err));
+    leat_code code = plan(of, setup, &floats, err);
+    if (code == LEAT_OK) code = leat_engine_start(&of->engine, err);
+    if (code == LEAT_OK) code = LEAT_NEW(&of->memory, setup->threads, err);
+    if (code == LEAT_OK) code = leat_float_layout_alloc(&floats, err);
+    if (code == LEAT_OK) {
+        of->floats = floats;
+        code = lay_out(of, &floats, err);
+    }
+    if (code != LEAT_OK) {
+        destroy(of);
+        return code;
+    }
+    leat_float_layout_end(&floats);
+    *self = of;
+    return LEAT_OK;
+}
+
+/* ---- What it is made of --------------------------------------------------------------------- */
+
+static int passes(const void *settings) {
+    (void)settings;
+    return 1;
+}
+
+static bool tensor(const void *self, int index, leat_model_tensor *out) {
+    const leat_gat_shape *shape = &((const model *)self)->shape;
+    *out = (leat_model_tensor){0};
+    if (index < 0 || index >= shape->param_count) return false;
+    const leat_param *param = &shape->params[index];
+    snprintf(out->name, sizeof out->name, "%s", param->name);
+    out->rank = param->rank;
+    _Static_assert(sizeof out->shape == sizeof param->shape &&
+                       sizeof param->name <= sizeof out->name,
+                   "a row of the table fits into a tensor");
+    memcpy(out->shape, param->shape, sizeof out->shape);
+    out->offset = param->offset;
+    out->count = param->count;
+    return true;
+}
+
+static void init(const void *self, uint64_t seed, float *parameters, float *running) {
+    const model *of = self;
+    const uint64_t mode = leat_float_mode_begin();
+    (void)running; /* it has none */
+    for (int i = 0; i < of->shape.param_count; i++) {
+        const leat_param *param = &of->shape.params[i];
+        leat_normal_values(&of->engine.device, leat_random(seed, LEAT_STREAM_INIT, (uint64_t)i),
+                           (float)param->mean, (float)param->deviation, param->count,
+                           parameters + param->offset);
+    }
+    leat_float_mode_end(mode);
+}
+
+/* ---- A unit --------------------------------------------------------------------------------- */
+
+static void check_batch(const model *of, const leat_graph_micro *batch) {
+    LEAT_ASSERT(batch->graphs >= 1 && batch->graphs <= batch->nodes);
+    LEAT_ASSERT(batch->nodes <= of->bounds.nodes && batch->edges <= of->bounds.edges);
+}
+
+static leat_class_loss loss_of(const model *of, const leat_graph_micro *batch, float *work) {
+    static const leat_class_loss_kind kinds[] = {
+        [LEAT_GAT_LOSS_FOCAL] = LEAT_CLASS_LOSS_FOCAL,
+        [LEAT_GAT_LOSS_CE] = LEAT_CLASS_LOSS_CE,
+        [LEAT_GAT_LOSS_WEIGHTED] = LEAT_CLASS_LOSS_WEIGHTED,
+    };
+    return (leat_class_loss){.kind = kinds[of->settings.loss],
+                             .weight = {1, ATTACK_WEIGHT},
+                             .rows = batch->graphs,
+                             .label = batch->label,
+                             .work = work};
+}
+
+typedef struct making {
+    model *of;
+    const leat_unit_batches *batches;
+    const float *parameters;
+} making;
+
+static leat_code make(void *context, leat_micro *micro, leat_error *err) {
+    const making *making = context;
+    model *of = making->of;
+    const leat_gat_memory *memory = &of->memory[micro->worker];
+    const leat_gat_head *head = &memory->head;
+    const void *batch = NULL;
+    LEAT_TRY(
+        making->batches->get(making->batches->context, micro->index, micro->worker, &batch, err));
+    const leat_gat_run run = {.shape = &of->shape,
+                              .device = micro->device,
+                              .memory = memory,
+                              .batch = batch,
+                              .parameters = making->parameters,
+                              .noise = {of->settings.dropout, of->settings.id_drop}};
+    check_batch(of, run.batch);
+    const leat_class_loss loss = loss_of(of, run.batch, head->work);
+    LEAT_TRY(leat_gat_forward(&run, err));
+    leat_class_loss_run(&micro->device, &loss, head->dense[LEAT_GAT_DENSE], &micro->sums[LOSS],
+                        head->up_dense[0]);
+    micro->gradient = memory->gradient;
+    micro->weight = (double)run.batch->graphs;
+    return leat_gat_backward(&run, err);
+}
+
+static leat_code unit(void *self, int pass, const leat_unit_batches *batches,
+                      const float *parameters, leat_unit_numbers *out, leat_error *err) {
+    model *of = self;
+    making making = {of, batches, parameters};
+    leat_unit_sums sums = {0};
+    uint64_t mode = 0;
+    LEAT_ASSERT(pass == 0);
+    const leat_unit_job job = {.micro_batches = batches->count,
+                               .size = of->shape.size,
+                               .end = of->shape.size,
+                               .sums = SUMS,
+                               .make = make,
+                               .context = &making};
+    LEAT_TRY(leat_engine_enter(&of->engine, &mode, err));
+    const leat_code code = leat_unit_run(&of->engine, &job, out->gradient, &sums, err);
+    leat_engine_leave(&of->engine, mode);
+    out->sums[LOSS] = sums.sums[LOSS];
+    out->weight = sums.weight;
+    return code;
+}
+
+static void fold(const void *self, int pass, int64_t micro_batches, const float *statistics,
+                 float *running) {
+    (void)self;
+    (void)pass;
+    (void)micro_batches;
+    (void)statistics;
+    (void)running;
+}
+
+/* ---- A step --------------------------------------------------------------------------------- */
+
+static void norm(const void *self, int pass, const float *gradient, double weight, double *norms) {
+    const model *of = self;
+    LEAT_ASSERT(pass == 0 && weight > 0 && isfinite(weight));
+    norms[NORM] = leat_unit_length(of->shape.size, gradient) / weight;
+}
+
+/* The gradient as Adam gets it: the mean, clipped by its norm, and then the decay. */
+static leat_code scale_gradient(model *of, const leat_model_step *step, leat_error *err) {
+    const leat_device *device = &of->engine.device;
+    const int64_t size = of->shape.size;
+    const double length = leat_unit_length(size, step->gradient) / step->weight;
+    const double factor = CLIP_NORM / (length + 1e-6);
+    const float scale = (float)((factor < 1 ? factor : 1) / step->weight);
+    leat_clear(device, size, of->scaled);
+    LEAT_TRY(leat_add_scaled(device, size, scale, step->gradient, of->scaled, err));
+    return leat_add_scaled(device, size, (float)DECAY, step->parameters, of->scaled, err);
+}
+
+static leat_code take_step(model *of, const leat_model_step *step, leat_error *err) {
+    const leat_adam adam = {
+        .rate = of->settings.learning_rate, .beta1 = BETA1, .beta2 = BETA2, .eps = EPS};
+    const leat_adam_weights weights = {.count = of->shape.size,
+                                       .gradient = of->scaled,
+                                       .gradient_factor = 1,
+                                       .weights = step->parameters,
+                                       .first = step->first,
+                                       .second = step->second};
+    LEAT_TRY(scale_gradient(of, step, err));
+    return leat_adam_apply(&of->engine.device, &adam, step->step + 1, &weights, err);
+}
+
+static leat_code step(void *self, const leat_model_step *of, leat_error *err) {
+    model *here = self;
+    uint64_t mode = 0;
+    LEAT_ASSERT(of->pass == 0);
+    if (!(of->weight > 0) || !isfinite(of->weight))
+        return leat_fail(err, LEAT_ERR_OPTION,
+                         "a step of gradients with the total weight %g; it must be above 0 and "
+                         "finite",
+                         of->weight);
+    LEAT_TRY(leat_engine_enter(&here->engine, &mode, err));
+    const leat_code code = take_step(here, of, err);
+    leat_engine_leave(&here->engine, mode);
+    return code;
+}
+
+static void cancel(void *self, bool cancelled) {
+    leat_engine_cancel(&((model *)self)->engine, cancelled);
+}
+
+/* ---- Scores --------------------------------------------------------------------------------- */
+
+/* |gradient x feature| from the gradient of the attack's logit: graphs share nothing but weights,
+ * so all are computed at once. */
+static leat_code blame(const leat_gat_run *run, float *out, leat_error *err) {
+    const int64_t step = leat_lanes(LEAT_GAT_INPUT);
+    const leat_graph_micro *batch = run->batch;
+    float *up = run->memory->head.up_dense[0];
+    leat_clear(&run->device, batch->graphs * LEAT_LANES, up);
+    for (int64_t g = 0; g < batch->graphs; g++) up[g * LEAT_LANES + 1] = 1;
+    LEAT_TRY(leat_gat_backward(run, err));
+    for (int64_t i = 0; i < batch->nodes; i++) {
+        const float *gradient = run->memory->up_input + i * step + LEAT_GAT_EMBEDDING;
+        const float *x = batch->x + i * LEAT_MICRO_NODE_FEATURES;
+        for (int f = 0; f < LEAT_MICRO_NODE_FEATURES; f++)
+            out[i * LEAT_MICRO_NODE_FEATURES + f] = fabsf(gradient[f] * x[f]);
+    }
+    return LEAT_OK;
+}
+
+static leat_code score(const leat_gat_run *run, const leat_gat_scores *out, leat_error *err) {
+    LEAT_TRY(leat_gat_forward(run, err));
+    const float *logits = run->memory->head.dense[LEAT_GAT_DENSE];
+    for (int64_t i = 0; i < LEAT_GAT_CLASSES * run->batch->graphs; i++)
+        out->logits[i] = logits[i / LEAT_GAT_CLASSES * LEAT_LANES + i % LEAT_GAT_CLASSES];
+    leat_class_probability(&run->device, run->batch->graphs, logits, out->probability);
+    return out->blame == NULL ? LEAT_OK : blame(run, out->blame, err);
+}
+
+leat_code leat_gat_score(void *self, const leat_graph_micro *batch, const float *parameters,
+                         const leat_gat_scores *out, leat_error *err) {
+    model *of = self;
+    uint64_t mode = 0;
+    check_batch(of, batch);
+    LEAT_TRY(leat_engine_enter(&of->engine, &mode, err));
+    const leat_gat_run run = {.shape = &of->shape,
+                              .device = of->engine.device,
+                              .memory = &of->memory[0],
+                              .batch = batch,
+                              .parameters = parameters};
+    const leat_code code = score(&run, out, err);
+    leat_engine_leave(&of->engine, mode);
+    return code;
+}
+
+static const char *const suites[] = {LEAT_SUITE_CORE, LEAT_SUITE_ROWS, LEAT_SUITE_SEGMENTS, NULL};
+
+const leat_model_class leat_gat_class = {
+    .name = "gat",
+    .identity = "leat gat 1",
+    .batch = LEAT_MICRO_BATCH_GRAPHS,
+    .values = values,
+    .sums = SUMS,
+    .norms = NORMS,
+    .suites = suites,
+    .passes = passes,
+    .sizes = sizes_of,
+    .create = create,
+    .destroy = destroy,
+    .tensor = tensor,
+    .init = init,
+    .unit = unit,
+    .fold = fold,
+    .norm = norm,
+    .step = step,
+    .cancel = cancel,
+};
