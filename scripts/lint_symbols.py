@@ -140,7 +140,8 @@ NN_CALLS = set("memchr memcmp memcpy memmove memset snprintf strchr strcmp strle
                "__stack_chk_fail __cpu_indicator_init __cpu_model _GLOBAL_OFFSET_TABLE_".split())
 # The kernels of one instruction set call nothing that could be compiled for another.
 VARIANT_CALLS = {"memcpy", "memset"}
-FMAF_CALLS = {KERNELS + name: {"fmaf"} for name in ("scalar.c", "suite.c", "suite_rows.c", "suite_segments.c")}
+FMAF_CALLS = {KERNELS + name: {"fmaf"} for name in ("scalar.c", "suite.c", "suite_rows.c",
+                                                    "suite_segments.c")}
 NOT_VARIANTS = {*FMAF_CALLS, KERNELS + "choose.c"}
 SANITIZERS = ("__asan_", "__ubsan_", "__tsan_", "__sanitizer_", "__gcov_", "__llvm_")
 

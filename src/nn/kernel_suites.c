@@ -6,9 +6,6 @@
 #include <string.h>
 
 #include "base/hash.h"
-#include "nn/float_mode.h"
-#include "nn/kernels/suite.h"
-#include "nn/ops/op.h"
 
 enum { LINE_BYTES = 64 };
 
@@ -38,33 +35,6 @@ void leat_kernel_class_of(const char *const *names, const uint64_t *hashes, int 
     snprintf(out, LEAT_KERNEL_CLASS_BYTES, "%.16s", hex);
 }
 
-static const struct {
-    const char *name;
-    bool (*check)(const leat_kernels *kernels, char *message, size_t size);
-    uint64_t (*hash)(const leat_kernels *kernels);
-} all[] = {
-    {LEAT_SUITE_CORE, leat_kernels_check, leat_kernels_hash},
-    {LEAT_SUITE_ROWS, leat_rows_check, leat_rows_hash},
-    {LEAT_SUITE_SEGMENTS, leat_segments_check, leat_segments_hash},
-};
-enum { ALL = sizeof all / sizeof *all };
-
-static leat_code verify(const char *name, const char *variant, uint64_t *hash, leat_error *err) {
-    const leat_kernels *kernels;
-    char message[300];
-    int i = 0;
-    while (i < ALL && strcmp(all[i].name, name) != 0) i++;
-    if (i == ALL)
-        return leat_fail(err, LEAT_ERR_UNSUPPORTED, "there is no suite of kernels \"%s\"", name);
-    LEAT_TRY(leat_kernels_named(variant, &kernels, err));
-    const uint64_t mode = leat_float_mode_begin();
-    const bool right = all[i].check(kernels, message, sizeof message);
-    *hash = right ? all[i].hash(kernels) : 0;
-    leat_float_mode_end(mode);
-    if (right) return LEAT_OK;
-    return leat_fail(err, LEAT_ERR_CORRUPT, "the kernels are wrong on this machine: %s", message);
-}
-
 leat_code leat_kernel_class(const char *const *suites, const char *variant,
                             char out[LEAT_KERNEL_CLASS_BYTES], leat_error *err) {
     uint64_t hashes[LEAT_SUITES_MAX];
@@ -72,7 +42,7 @@ leat_code leat_kernel_class(const char *const *suites, const char *variant,
     out[0] = 0;
     for (; suites[count] != NULL; count++) {
         LEAT_ASSERT(count < LEAT_SUITES_MAX);
-        LEAT_TRY(verify(suites[count], variant, &hashes[count], err));
+        LEAT_TRY(leat_suite_verify(suites[count], variant, &hashes[count], err));
     }
     leat_kernel_class_of(suites, hashes, count, out);
     return LEAT_OK;

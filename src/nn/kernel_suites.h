@@ -15,6 +15,10 @@
 #define LEAT_SUITES_MAX 8
 #define LEAT_KERNEL_CLASS_BYTES 17
 
+/* Runs the suite of this name with a variant of the kernels, and gives its hash. Errors as
+ * leat_kernels_verify; LEAT_ERR_UNSUPPORTED: there is no such suite. */
+LEAT_MUST_CHECK leat_code leat_suite_verify(const char *name, const char *variant, uint64_t *hash,
+                                            leat_error *err);
 /* Runs these suites (names; NULL ends the list) with a variant of the kernels, and gives their
  * class. Errors as leat_kernels_verify. */
 LEAT_MUST_CHECK leat_code leat_kernel_class(const char *const *suites, const char *variant,

@@ -43,7 +43,8 @@ static results run(const leat_device *device, int rows, int steps, const float *
     lstm.cells = nn_zeros(leat_lstm_cell_count(&lstm));
     lstm.work = nn_zeros(leat_lstm_work_count(device, &lstm));
     assert_ok(leat_lstm_forward(device, &lstm, x, out.out, err));
-    assert_ok(leat_lstm_backward(device, &lstm, x, out.out, used, out.down, gradient, err));
+    const leat_lstm_flow flow = {x, out.out, used, out.down};
+    assert_ok(leat_lstm_backward(device, &lstm, &flow, gradient, err));
     return out;
 }
 

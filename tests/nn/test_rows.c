@@ -24,11 +24,12 @@ static results run(const leat_device *device, const float *x, const float *score
     memcpy(out.shares, scores, sizeof *scores * STEPS * ROWS);
     assert_ok(leat_rows_sum(device, &of, x, out.sums, err));
     assert_ok(leat_rows_sum(device, &of, x + ALL, out.sums, err)); /* goes on */
-    assert_ok(leat_rows_mix(device, &of, STEPS, x, out.shares, out.mixed, err));
-    assert_ok(
-        leat_rows_mix_backward(device, &of, STEPS, x, out.shares, up, out.down, out.scores, err));
-    assert_ok(leat_rows_pool(device, &of, SEGMENTS, first, x, out.pooled, err));
-    assert_ok(leat_rows_pool_backward(device, &of, SEGMENTS, first, out.pooled, out.spread, err));
+    const leat_mix mix = {ROWS, COLUMNS, STEPS, x, out.shares};
+    const leat_row_segments segments = {SEGMENTS, COLUMNS, first};
+    assert_ok(leat_rows_mix(device, &mix, out.mixed, err));
+    assert_ok(leat_rows_mix_backward(device, &mix, up, out.down, out.scores, err));
+    assert_ok(leat_rows_pool(device, &segments, x, out.pooled, err));
+    assert_ok(leat_rows_pool_backward(device, &segments, out.pooled, out.spread, err));
     return out;
 }
 

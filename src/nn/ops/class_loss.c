@@ -4,19 +4,24 @@
 #include <string.h>
 
 /* A term and its gradient by d, from softplus(d), sigmoid(d) and sigmoid(-d). */
-static float term_of(const leat_device *device, const leat_class_loss *of, int64_t row, float ce,
-                     float q, float p, float *slope) {
-    float inner = q;
+typedef struct term {
+    float ce, q, p, value, slope;
+} term;
+
+static void set_term(const leat_device *device, const leat_class_loss *of, int64_t row, term *t) {
+    const float twice = 2 * t->p, weight = of->weight[of->label[row]];
+    float inner = t->q;
     switch (of->kind) {
     case LEAT_CLASS_LOSS_FOCAL:
-        p *= 2;
-        device->kernels->add_scaled(1, p, &ce, &inner);
-        *slope = q * q * inner;
-        return q * q * ce;
+        device->kernels->add_scaled(1, twice, &t->ce, &inner);
+        t->slope = t->q * t->q * inner;
+        t->value = t->q * t->q * t->ce;
+        return;
     case LEAT_CLASS_LOSS_WEIGHTED:
-        *slope = of->weight[of->label[row]] * q;
-        return of->weight[of->label[row]] * ce;
-    default: *slope = q; return ce;
+        t->slope = weight * t->q;
+        t->value = weight * t->ce;
+        return;
+    default: t->slope = t->q; t->value = t->ce;
     }
 }
 
@@ -40,11 +45,12 @@ void leat_class_loss_run(const leat_device *device, const leat_class_loss *of, c
     device->kernels->map(LEAT_FUNCTION_SIGMOID, rows, p, p);
     memset(gradient, 0, sizeof *gradient * (size_t)(rows * LEAT_LANES));
     for (int64_t i = 0; i < rows; i++) {
-        float slope;
-        sum += (double)term_of(device, of, i, ce[i], q[i], p[i], &slope);
-        slope /= (float)weight;
-        gradient[i * LEAT_LANES + 1 - of->label[i]] = slope;
-        gradient[i * LEAT_LANES + of->label[i]] = -slope;
+        term t = {.ce = ce[i], .q = q[i], .p = p[i]};
+        set_term(device, of, i, &t);
+        sum += (double)t.value;
+        t.slope /= (float)weight;
+        gradient[i * LEAT_LANES + 1 - of->label[i]] = t.slope;
+        gradient[i * LEAT_LANES + of->label[i]] = -t.slope;
     }
     *loss = sum / weight;
 }

@@ -183,43 +183,45 @@ leat_code leat_lstm_forward(const leat_device *device, const leat_lstm *lstm, co
     return LEAT_OK;
 }
 
-/* What one step adds, once its gates hold their gradients; `before` is the output of the step
- * before, `up` its gradient. */
-static leat_code add_step(const step_of *s, const float *x, float *down, const float *before,
-                          float *up, const leat_lstm_gradient *gradient, leat_error *err) {
+/* What one step adds, once its gates hold their gradients: x and down of the step; out and up are
+ * those of the step before, which the first one does not have. */
+static leat_code add_step(const step_of *s, const leat_lstm_flow *flow,
+                          const leat_lstm_gradient *gradient, leat_error *err) {
     const leat_rows gates = {s->lstm->rows, 4 * s->lstm->hidden, 4 * s->lstm->hidden};
-    const leat_product input = weights_of(s, false, x, gradient->input);
-    const leat_product below = down_of(s, false, down);
+    const leat_product input = weights_of(s, false, flow->x, gradient->input);
+    const leat_product below = down_of(s, false, flow->down);
     LEAT_TRY(leat_product_run(s->device, &input, s->work, err));
     LEAT_TRY(leat_product_run(s->device, &below, s->work, err));
     LEAT_TRY(leat_rows_sum(s->device, &gates, s->gates, gradient->input_bias, err));
     LEAT_TRY(leat_rows_sum(s->device, &gates, s->gates, gradient->hidden_bias, err));
     if (s->first) return LEAT_OK;
-    const leat_product hidden = weights_of(s, true, before, gradient->hidden);
-    const leat_product earlier = down_of(s, true, up);
+    const leat_product hidden = weights_of(s, true, flow->out, gradient->hidden);
+    const leat_product earlier = down_of(s, true, flow->up);
     LEAT_TRY(leat_product_run(s->device, &hidden, s->work, err));
     return leat_product_run(s->device, &earlier, s->work, err);
 }
 
-leat_code leat_lstm_backward(const leat_device *device, const leat_lstm *lstm, const float *x,
-                             const float *out, float *up, float *down,
-                             const leat_lstm_gradient gradient[2], leat_error *err) {
+leat_code leat_lstm_backward(const leat_device *device, const leat_lstm *lstm,
+                             const leat_lstm_flow *flow, const leat_lstm_gradient gradient[2],
+                             leat_error *err) {
     LEAT_TRY(check(lstm, err));
     const int64_t out_step = 2 * step_values(lstm), x_step = lstm->rows * input_step(lstm);
-    LEAT_ASSERT(leat_apart(up, lstm->steps * out_step, down, lstm->steps * x_step) &&
-                leat_apart(out, lstm->steps * out_step, up, lstm->steps * out_step));
+    LEAT_ASSERT(leat_apart(flow->up, lstm->steps * out_step, flow->down, lstm->steps * x_step) &&
+                leat_apart(flow->out, lstm->steps * out_step, flow->up, lstm->steps * out_step));
     for (int direction = 0; direction < 2; direction++) {
         const int64_t half = direction * lstm->hidden;
         for (int i = lstm->steps - 1; i >= 0; i--) {
             const step_of s = step_at(device, lstm, direction, i);
             const int64_t at = s.at * out_step + half;
             const int64_t before = direction == 0 ? at - out_step : at + out_step;
+            const leat_lstm_flow of = {.x = flow->x + s.at * x_step,
+                                       .down = flow->down + s.at * x_step,
+                                       .out = s.first ? NULL : flow->out + before,
+                                       .up = s.first ? NULL : flow->up + before};
             if (i == lstm->steps - 1)
                 memset(s.carry, 0, sizeof *s.carry * (size_t)step_values(lstm));
-            LEAT_TRY(run_cells(&s, NULL, up + at, err));
-            LEAT_TRY(add_step(&s, x + s.at * x_step, down + s.at * x_step,
-                              s.first ? NULL : out + before, s.first ? NULL : up + before,
-                              &gradient[direction], err));
+            LEAT_TRY(run_cells(&s, NULL, flow->up + at, err));
+            LEAT_TRY(add_step(&s, &of, &gradient[direction], err));
         }
     }
     return LEAT_OK;

@@ -61,9 +61,12 @@ LEAT_MUST_CHECK leat_code leat_lstm_forward(const leat_device *device, const lea
                                             const float *x, float *out, leat_error *err);
 /* From the gradient of the output, `up`, which is used up, and the output itself; that of x is
  * added to `down`. */
+typedef struct leat_lstm_flow {
+    const float *x, *out;
+    float *up, *down;
+} leat_lstm_flow;
 LEAT_MUST_CHECK leat_code leat_lstm_backward(const leat_device *device, const leat_lstm *lstm,
-                                             const float *x, const float *out, float *up,
-                                             float *down, const leat_lstm_gradient gradient[2],
-                                             leat_error *err);
+                                             const leat_lstm_flow *flow,
+                                             const leat_lstm_gradient gradient[2], leat_error *err);
 
 #endif

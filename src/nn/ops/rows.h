@@ -19,30 +19,39 @@ LEAT_MUST_CHECK leat_code leat_rows_sum(const leat_device *device, const leat_ro
 /*
  * Layers of a net by their weights: out[row] = sum over steps of share[step][row] x[step][row], a
  * chain of fma over the steps, ascending, from +0; shares are the softmax of the scores over the
- * steps: maximum; e = exp(score - maximum); their chain of sums; one division each. scores are
- * replaced by the shares. x [steps][rows][step], scores [steps][rows]; 1 to LEAT_MIX_STEPS_MAX.
+ * steps: maximum; e = exp(score - maximum); their chain of sums; one division each.
  */
 #define LEAT_MIX_STEPS_MAX 16
-LEAT_MUST_CHECK leat_code leat_rows_mix(const leat_device *device, const leat_rows *of, int steps,
-                                        const float *x, float *scores, float *out, leat_error *err);
+typedef struct leat_mix {
+    int64_t rows, columns; /* at least one of each */
+    int steps;             /* 1 to LEAT_MIX_STEPS_MAX */
+    const float *x;        /* [steps][rows][step] */
+    float *scores;         /* [steps][rows]; forward replaces them by the shares */
+} leat_mix;
+LEAT_MUST_CHECK leat_code leat_rows_mix(const leat_device *device, const leat_mix *of, float *out,
+                                        leat_error *err);
 /*
  * From the gradient `up` of out: that of x, down[step][row] = share up[row] (written), and that of
- * the scores, share (d - sum over steps of share d), where d is the inner product of up and x (16
- * lanes, as leat_kernels.row_dot), and the sum is a chain of fma over the steps from +0.
+ * the scores, up_scores [steps][rows] = share (d - sum over steps of share d), where d is the inner
+ * product of up and x (16 lanes, as leat_kernels.row_dot), and the sum is a chain of fma over the
+ * steps from +0.
  */
-LEAT_MUST_CHECK leat_code leat_rows_mix_backward(const leat_device *device, const leat_rows *of,
-                                                 int steps, const float *x, const float *shares,
-                                                 const float *up, float *down, float *scores,
+LEAT_MUST_CHECK leat_code leat_rows_mix_backward(const leat_device *device, const leat_mix *of,
+                                                 const float *up, float *down, float *up_scores,
                                                  leat_error *err);
 
-/* out[segment] = the mean of rows first[segment] .. first[segment + 1] - 1: a chain of sums over
- * them, ascending, from +0, then one division. Each segment has a row. out [segments][step]. */
-LEAT_MUST_CHECK leat_code leat_rows_pool(const leat_device *device, const leat_rows *of,
-                                         int64_t segments, const int64_t *first, const float *x,
-                                         float *out, leat_error *err);
+/* Segments of rows, first[segment] .. first[segment + 1] - 1, from 0 on; each has a row. */
+typedef struct leat_row_segments {
+    int64_t segments, columns; /* at least one of each */
+    const int64_t *first;      /* [segments + 1] */
+} leat_row_segments;
+/* out[segment] = the mean of its rows: a chain of sums, ascending, from +0, then one division.
+ * out [segments][step]. */
+LEAT_MUST_CHECK leat_code leat_rows_pool(const leat_device *device, const leat_row_segments *of,
+                                         const float *x, float *out, leat_error *err);
 /* down[row] = up[its segment] / (rows of the segment). */
-LEAT_MUST_CHECK leat_code leat_rows_pool_backward(const leat_device *device, const leat_rows *of,
-                                                  int64_t segments, const int64_t *first,
-                                                  const float *up, float *down, leat_error *err);
+LEAT_MUST_CHECK leat_code leat_rows_pool_backward(const leat_device *device,
+                                                  const leat_row_segments *of, const float *up,
+                                                  float *down, leat_error *err);
 
 #endif

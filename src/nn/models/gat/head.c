@@ -76,8 +76,14 @@ static leat_code run(const leat_gat_pass *pass, const leat_product *product, lea
     return leat_product_run(&pass->device, product, pass->head->work, err);
 }
 
-static leat_rows nodes_of(const leat_gat_pass *pass) {
-    return (leat_rows){pass->batch->nodes, pass->shape->values, pass->shape->values};
+static leat_mix mix_of(const leat_gat_pass *pass) {
+    return (leat_mix){pass->batch->nodes, pass->shape->values, pass->shape->layers,
+                      pass->head->layers, pass->head->scores};
+}
+
+static leat_row_segments graphs_of(const leat_gat_pass *pass) {
+    const leat_graph_micro *batch = pass->batch;
+    return (leat_row_segments){batch->graphs, pass->shape->values, batch->node_first};
 }
 
 /* The score of each layer and node. */
@@ -136,15 +142,13 @@ static leat_code dense_forward(const leat_gat_pass *pass, int i, leat_error *err
 
 leat_code leat_gat_head_forward(const leat_gat_pass *pass, leat_error *err) {
     const leat_gat_head *head = pass->head;
-    const leat_graph_micro *batch = pass->batch;
-    const leat_lstm lstm = lstm_of(pass->shape, head, batch->nodes, pass->parameters);
-    const leat_rows rows = nodes_of(pass);
+    const leat_lstm lstm = lstm_of(pass->shape, head, pass->batch->nodes, pass->parameters);
+    const leat_mix mix = mix_of(pass);
+    const leat_row_segments graphs = graphs_of(pass);
     LEAT_TRY(leat_lstm_forward(&pass->device, &lstm, head->layers, head->hidden, err));
     LEAT_TRY(score(pass, err));
-    LEAT_TRY(leat_rows_mix(&pass->device, &rows, pass->shape->layers, head->layers, head->scores,
-                           head->mixed, err));
-    LEAT_TRY(leat_rows_pool(&pass->device, &rows, batch->graphs, batch->node_first, head->mixed,
-                            head->dense[0], err));
+    LEAT_TRY(leat_rows_mix(&pass->device, &mix, head->mixed, err));
+    LEAT_TRY(leat_rows_pool(&pass->device, &graphs, head->mixed, head->dense[0], err));
     for (int i = 0; i < LEAT_GAT_DENSE; i++) LEAT_TRY(dense_forward(pass, i, err));
     return LEAT_OK;
 }
@@ -230,14 +234,14 @@ static leat_code lstm_backward(const leat_gat_pass *pass, leat_error *err) {
         gradient[i] = (leat_lstm_gradient){pass->gradient + at[0], pass->gradient + at[1],
                                            pass->gradient + at[2], pass->gradient + at[3]};
     }
-    return leat_lstm_backward(&pass->device, &lstm, head->layers, head->hidden, head->up_hidden,
-                              head->up_layers, gradient, err);
+    const leat_lstm_flow flow = {head->layers, head->hidden, head->up_hidden, head->up_layers};
+    return leat_lstm_backward(&pass->device, &lstm, &flow, gradient, err);
 }
 
 leat_code leat_gat_head_backward(const leat_gat_pass *pass, leat_error *err) {
     const leat_gat_head *head = pass->head;
-    const leat_graph_micro *batch = pass->batch;
-    const leat_rows rows = nodes_of(pass);
+    const leat_mix mix = mix_of(pass);
+    const leat_row_segments graphs = graphs_of(pass);
     float *up = head->up_dense[0], *down = head->up_dense[1];
     for (int i = LEAT_GAT_DENSE - 1; i >= 0; i--) {
         LEAT_TRY(dense_backward(pass, i, up, down, err));
@@ -245,11 +249,9 @@ leat_code leat_gat_head_backward(const leat_gat_pass *pass, leat_error *err) {
         up = down;
         down = swap;
     }
-    LEAT_TRY(leat_rows_pool_backward(&pass->device, &rows, batch->graphs, batch->node_first, up,
-                                     head->up_mixed, err));
-    LEAT_TRY(leat_rows_mix_backward(&pass->device, &rows, pass->shape->layers, head->layers,
-                                    head->scores, head->up_mixed, head->up_layers, head->up_scores,
-                                    err));
+    LEAT_TRY(leat_rows_pool_backward(&pass->device, &graphs, up, head->up_mixed, err));
+    LEAT_TRY(leat_rows_mix_backward(&pass->device, &mix, head->up_mixed, head->up_layers,
+                                    head->up_scores, err));
     LEAT_TRY(score_backward(pass, err));
     return lstm_backward(pass, err);
 }

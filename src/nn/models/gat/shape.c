@@ -15,12 +15,12 @@ static int64_t add(leat_gat_shape *shape, double deviation, int rank, const int6
         ->offset;
 }
 
+/* STEM.PART; columns 0: of rank 1. */
 static int64_t add_part(leat_gat_shape *shape, double deviation, int64_t rows, int64_t columns,
-                        const char *stem, int number, const char *part) {
+                        const char *stem, const char *part) {
     const int64_t sizes[] = {rows, columns};
     char name[48];
-    if (number < 0) snprintf(name, sizeof name, "%s.%s", stem, part);
-    else snprintf(name, sizeof name, "%s.%d.%s", stem, number, part);
+    snprintf(name, sizeof name, "%s.%s", stem, part);
     return add(shape, deviation, columns == 0 ? 1 : 2, sizes, name);
 }
 
@@ -31,17 +31,18 @@ static void add_layer(leat_gat_shape *shape, int i) {
     const int64_t edge = LEAT_MICRO_EDGE_FEATURES;
     const double glorot = deviation_of(6.0 / (double)(in + out));
     const double bias = deviation_of(1.0 / (double)in);
-    char name[48];
+    char stem[24], name[32];
     layer->in = in;
-    snprintf(name, sizeof name, "convs.%d.att", i);
+    snprintf(stem, sizeof stem, "convs.%d", i);
+    snprintf(name, sizeof name, "%s.att", stem);
     layer->att = add(shape, deviation_of(6.0 / (shape->heads + shape->width)), 3, att, name);
-    layer->bias = add_part(shape, 0, out, 0, "convs", i, "bias");
-    layer->left_weight = add_part(shape, glorot, out, in, "convs", i, "lin_l.weight");
-    layer->left_bias = add_part(shape, bias, out, 0, "convs", i, "lin_l.bias");
-    layer->right_weight = add_part(shape, glorot, out, in, "convs", i, "lin_r.weight");
-    layer->right_bias = add_part(shape, bias, out, 0, "convs", i, "lin_r.bias");
-    layer->edge_weight = add_part(shape, deviation_of(6.0 / (double)(edge + out)), out, edge,
-                                  "convs", i, "lin_edge.weight");
+    layer->bias = add_part(shape, 0, out, 0, stem, "bias");
+    layer->left_weight = add_part(shape, glorot, out, in, stem, "lin_l.weight");
+    layer->left_bias = add_part(shape, bias, out, 0, stem, "lin_l.bias");
+    layer->right_weight = add_part(shape, glorot, out, in, stem, "lin_r.weight");
+    layer->right_bias = add_part(shape, bias, out, 0, stem, "lin_r.bias");
+    layer->edge_weight = add_part(shape, deviation_of(6.0 / (double)(edge + out)), out, edge, stem,
+                                  "lin_edge.weight");
 }
 
 static void add_lstm(leat_gat_shape *shape) {
@@ -54,10 +55,10 @@ static void add_lstm(leat_gat_shape *shape) {
         for (int i = 0; i < 4; i++)
             shape->lstm[direction][i] =
                 add_part(shape, deviation_of(1.0 / (double)shape->hidden), 4 * shape->hidden,
-                         columns[i], "jk.lstm", -1, parts[direction][i]);
+                         columns[i], "jk.lstm", parts[direction][i]);
     const double score = deviation_of(0.5 / (double)shape->hidden);
-    shape->score_weight = add_part(shape, score, 1, 2 * shape->hidden, "jk", -1, "att.weight");
-    shape->score_bias = add_part(shape, score, 1, 0, "jk", -1, "att.bias");
+    shape->score_weight = add_part(shape, score, 1, 2 * shape->hidden, "jk", "att.weight");
+    shape->score_bias = add_part(shape, score, 1, 0, "jk", "att.bias");
 }
 
 leat_code leat_gat_shape_set(leat_gat_shape *shape, leat_gat_size size, int64_t vocabulary,
@@ -80,9 +81,10 @@ leat_code leat_gat_shape_set(leat_gat_shape *shape, leat_gat_size size, int64_t 
     for (int i = 0; i < LEAT_GAT_DENSE; i++) {
         const int64_t out = i < LEAT_GAT_DENSE - 1 ? shape->values : LEAT_GAT_CLASSES;
         const double deviation = deviation_of(1.0 / (double)shape->values);
-        shape->dense_weight[i] =
-            add_part(shape, deviation, out, shape->values, "fc_layers", 3 * i, "weight");
-        shape->dense_bias[i] = add_part(shape, deviation, out, 0, "fc_layers", 3 * i, "bias");
+        char stem[24];
+        snprintf(stem, sizeof stem, "fc_layers.%d", 3 * i);
+        shape->dense_weight[i] = add_part(shape, deviation, out, shape->values, stem, "weight");
+        shape->dense_bias[i] = add_part(shape, deviation, out, 0, stem, "bias");
     }
     shape->size = leat_params_size(shape->params, shape->param_count);
     return LEAT_OK;
