@@ -257,6 +257,25 @@ LEAT_API LEAT_MUST_CHECK leat_code leat_features_compute(leat_features *features
                                                          const float *images, float *out,
                                                          leat_error *err);
 
+/* ---- The VGAE that reconstructs graphs ------------------------------------------------------ */
+
+/* small: 4 heads of 16, latent vectors of 64 values; large: 4 of 32, 128. */
+typedef enum leat_vgae_size { LEAT_VGAE_SMALL, LEAT_VGAE_LARGE } leat_vgae_size;
+
+/* What a VGAE is trained with. The table below has the range of each value. */
+typedef struct leat_vgae_settings {
+    leat_vgae_size size;
+    double dropout;       /* share of activations that become 0 in training */
+    double id_drop;       /* share of nodes whose identifier becomes unknown in training */
+    double learning_rate; /* of Adam */
+    /* 0: the data decide. Numbers of identifiers, with 0 for unknown ones; of a micro-batch. */
+    int64_t vocabulary, max_nodes, max_edges;
+} leat_vgae_settings;
+/* Small, 0.1, 0.01, 2e-3; the data decide the rest. */
+LEAT_API leat_vgae_settings leat_vgae_settings_default(void);
+/* "size", "dropout", "id-drop", "learning-rate", "vocabulary", "max-nodes", "max-edges". */
+LEAT_API const leat_setting_table *leat_vgae_settings_table(void);
+
 /* ---- The GAT that classifies graphs --------------------------------------------------------- */
 
 /* small: 2 layers of 4 heads x 24; large: 3 of 8 x 64. */
