@@ -29,8 +29,8 @@ typedef struct drawn {
 
 static drawn draw(const leat_device *device, const leat_graph_micro *from, const float *x) {
     drawn out = {.dropped = nn_zeros(from->nodes * STEP), .normal = nn_zeros(from->nodes * STEP)};
-    leat_graph_random of = {.batch = from, .stream = LEAT_STREAM_DROPOUT, .place = 2};
-    assert_ok(leat_graph_dropout(device, &of, 0.3, COLUMNS, x, out.dropped, err));
+    leat_graph_random of = {.batch = from, .stream = LEAT_STREAM_DROPOUT, .place = 2, .share = 0.3};
+    assert_ok(leat_graph_dropout(device, &of, COLUMNS, x, out.dropped, err));
     of.stream = LEAT_STREAM_LATENT;
     assert_ok(leat_graph_normal(device, &of, COLUMNS, out.normal, err));
     of.stream = LEAT_STREAM_NODE_MASK;
@@ -95,10 +95,11 @@ static void test_shares(void **state) {
     leat_graph_random of = {.batch = &batch, .stream = LEAT_STREAM_NODE_MASK, .of_graphs = true};
     float *x = nn_numbers(1, 3 * STEP), *y = nn_zeros(3 * STEP);
     uint8_t mask[NODES];
-    assert_ok(leat_graph_dropout(&scalar, &of, 0, COLUMNS, x, y, err));
+    assert_ok(leat_graph_dropout(&scalar, &of, COLUMNS, x, y, err));
     for (int i = 0; i < 3; i++) nn_assert_same(y + i * STEP, x + i * STEP, COLUMNS);
     assert_true(y[COLUMNS] == 0);
-    assert_ok(leat_graph_dropout(&scalar, &of, 0x1.fffffffp-1, COLUMNS, x, x, err));
+    of.share = 0x1.fffffffp-1;
+    assert_ok(leat_graph_dropout(&scalar, &of, COLUMNS, x, x, err));
     for (int i = 0; i < 3 * STEP; i++) assert_true(x[i] == 0); /* below 1 of 2^24 is kept */
     of.of_graphs = false;
     assert_ok(leat_graph_mask(&scalar, &of, 0, mask, err));

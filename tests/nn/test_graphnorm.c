@@ -20,21 +20,20 @@ static results run(const leat_device *device, int64_t graphs, const int64_t *fir
                    const float *parameters, const float *x, const float *up, bool in_place) {
     const int64_t all = first[graphs] * STEP;
     results out = {nn_zeros(all), nn_zeros(all), nn_zeros(3 * CHANNELS)};
-    const leat_graphnorm norm = {.graphs = graphs,
-                                 .channels = CHANNELS,
-                                 .node_first = first,
-                                 .weight = parameters,
-                                 .bias = parameters + CHANNELS,
-                                 .mean_scale = parameters + 2 * CHANNELS,
-                                 .mean = nn_zeros(graphs * STEP),
-                                 .root = nn_zeros(graphs * STEP)};
-    const leat_graphnorm_gradient gradient = {out.gradients, out.gradients + CHANNELS,
-                                              out.gradients + 2 * CHANNELS};
+    const leat_graphnorm norm = {
+        .graphs = graphs,
+        .channels = CHANNELS,
+        .node_first = first,
+        .weight = parameters,
+        .bias = parameters + CHANNELS,
+        .mean_scale = parameters + 2 * CHANNELS,
+        .mean = nn_zeros(graphs * STEP),
+        .root = nn_zeros(graphs * STEP),
+        .gradient = {out.gradients, out.gradients + CHANNELS, out.gradients + 2 * CHANNELS}};
     memcpy(out.y, x, sizeof *x * (size_t)all);
     memcpy(out.down, up, sizeof *x * (size_t)all);
     assert_ok(leat_graphnorm_forward(device, &norm, in_place ? out.y : x, out.y, err));
-    assert_ok(leat_graphnorm_backward(device, &norm, x, in_place ? out.down : up, out.down,
-                                      &gradient, err));
+    assert_ok(leat_graphnorm_backward(device, &norm, x, in_place ? out.down : up, out.down, err));
     return out;
 }
 

@@ -137,8 +137,9 @@ static void copy_part(void *context, int64_t graph) {
         for (int64_t c = job->columns; c < job->step; c++) job->y[at + i * job->step + c] = 0;
 }
 
-leat_code leat_graph_dropout(const leat_device *device, const leat_graph_random *of, double share,
+leat_code leat_graph_dropout(const leat_device *device, const leat_graph_random *of,
                              int64_t columns, const float *x, float *y, leat_error *err) {
+    const double share = of->share;
     LEAT_ASSERT(share >= 0 && share < 1);
     LEAT_ASSERT(leat_same_or_apart(x, y, row_count(of) * leat_lanes(columns)));
     const double kept = 0x1p24 * (1 - share);

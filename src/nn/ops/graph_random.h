@@ -27,6 +27,7 @@ typedef struct leat_graph_random {
     uint64_t stream;               /* the purpose: random_streams.h */
     int place;                     /* below LEAT_GRAPH_PLACES */
     bool of_graphs;                /* a graph is a row; otherwise each of its nodes is */
+    double share;                  /* of dropout: of the elements that become 0, below 1 */
 } leat_graph_random;
 
 /* The key of the numbers of graph `graph` of the batch:
@@ -53,11 +54,11 @@ LEAT_MUST_CHECK leat_code leat_graph_below(const leat_device *device, const leat
  * Dropout: y = x / (1 - share) where the element is kept, else +0; [rows][step], unused lanes
  * become +0. It is kept if its top 24 bits, as a number, are below 2^24 (1 - share); the factor is
  * rounded to float first. The gradient is the same call on gradients: the same elements are drawn
- * again. y may be x. 0 <= share < 1; with 0, y is x and nothing is drawn.
+ * again. y may be x. With a share of 0, y is x and nothing is drawn.
  * Source: Srivastava et al., Dropout, JMLR 15 (2014), with the scale in training.
  */
 LEAT_MUST_CHECK leat_code leat_graph_dropout(const leat_device *device, const leat_graph_random *of,
-                                             double share, int64_t columns, const float *x,
-                                             float *y, leat_error *err);
+                                             int64_t columns, const float *x, float *y,
+                                             leat_error *err);
 
 #endif

@@ -93,8 +93,8 @@ leat_code leat_graphnorm_forward(const leat_device *device, const leat_graphnorm
 }
 
 leat_code leat_graphnorm_backward(const leat_device *device, const leat_graphnorm *norm,
-                                  const float *x, const float *up, float *down,
-                                  const leat_graphnorm_gradient *gradient, leat_error *err) {
+                                  const float *x, const float *up, float *down, leat_error *err) {
+    const leat_graphnorm_gradient *gradient = &norm->gradient;
     norm_job job = {.norm = norm, .x = x, .up = up, .y = down, .gradient = gradient};
     const int64_t all = norm->node_first[norm->graphs] * leat_lanes(norm->channels);
     LEAT_ASSERT(up != NULL && leat_same_or_apart(up, down, all) && leat_apart(x, all, down, all));

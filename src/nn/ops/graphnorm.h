@@ -27,11 +27,17 @@
 
 #define LEAT_GRAPHNORM_EPS 1e-5f
 
+/* Of the parameters; each [channels], added to. */
+typedef struct leat_graphnorm_gradient {
+    float *weight, *bias, *mean_scale;
+} leat_graphnorm_gradient;
+
 typedef struct leat_graphnorm {
     int64_t graphs, channels;                /* at least one of each */
     const int64_t *node_first;               /* [graphs + 1], from 0; each graph has a node */
     const float *weight, *bias, *mean_scale; /* [channels] */
-    float *mean, *root; /* [graphs][step]: forward writes them, backward reads them */
+    float *mean, *root;               /* [graphs][step]: forward writes them, backward reads them */
+    leat_graphnorm_gradient gradient; /* of backward alone */
 } leat_graphnorm;
 
 /* y from x; y may be x. Unused lanes of y are finite where those of x are. */
@@ -39,16 +45,9 @@ LEAT_MUST_CHECK leat_code leat_graphnorm_forward(const leat_device *device,
                                                  const leat_graphnorm *norm, const float *x,
                                                  float *y, leat_error *err);
 
-/* Of the parameters; each [channels], added to. */
-typedef struct leat_graphnorm_gradient {
-    float *weight, *bias, *mean_scale;
-} leat_graphnorm_gradient;
-
 /* The gradient `down` of x from that of y, `up`; they may be the same, x lies elsewhere. */
 LEAT_MUST_CHECK leat_code leat_graphnorm_backward(const leat_device *device,
                                                   const leat_graphnorm *norm, const float *x,
-                                                  const float *up, float *down,
-                                                  const leat_graphnorm_gradient *gradient,
-                                                  leat_error *err);
+                                                  const float *up, float *down, leat_error *err);
 
 #endif

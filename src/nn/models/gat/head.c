@@ -115,10 +115,10 @@ static leat_code drop(const leat_gat_pass *pass, int dense, float *values, leat_
     const leat_graph_random of = {.batch = pass->batch,
                                   .stream = LEAT_STREAM_DROPOUT,
                                   .place = LEAT_GAT_HEAD_PLACE + dense,
-                                  .of_graphs = true};
+                                  .of_graphs = true,
+                                  .share = pass->dropout};
     if (pass->dropout == 0) return LEAT_OK;
-    return leat_graph_dropout(&pass->device, &of, pass->dropout, pass->shape->values, values,
-                              values, err);
+    return leat_graph_dropout(&pass->device, &of, pass->shape->values, values, values, err);
 }
 
 static leat_code dense_forward(const leat_gat_pass *pass, int i, leat_error *err) {

@@ -116,10 +116,12 @@ static const float *input_of(const leat_gat_run *run, int i) {
 
 /* Of the output of layer i, in place. */
 static leat_code drop(const leat_gat_run *run, int i, float *values, leat_error *err) {
-    const leat_graph_random of = {.batch = run->batch, .stream = LEAT_STREAM_DROPOUT, .place = i};
+    const leat_graph_random of = {.batch = run->batch,
+                                  .stream = LEAT_STREAM_DROPOUT,
+                                  .place = i,
+                                  .share = run->noise.dropout};
     if (run->noise.dropout == 0) return LEAT_OK;
-    return leat_graph_dropout(&run->device, &of, run->noise.dropout, run->shape->values, values,
-                              values, err);
+    return leat_graph_dropout(&run->device, &of, run->shape->values, values, values, err);
 }
 
 leat_code leat_gat_forward(const leat_gat_run *run, leat_error *err) {

@@ -49,8 +49,10 @@ leat_code leat_vgae_id_head(const leat_vgae_pass *pass, double *loss, leat_error
 }
 
 static leat_graph_random dropout_of(const leat_vgae_pass *pass, int layer) {
-    return (leat_graph_random){
-        .batch = pass->batch, .stream = LEAT_STREAM_DROPOUT, .place = DENSE_PLACE + layer};
+    return (leat_graph_random){.batch = pass->batch,
+                               .stream = LEAT_STREAM_DROPOUT,
+                               .place = DENSE_PLACE + layer,
+                               .share = pass->dropout};
 }
 
 static leat_code dense_forward(const leat_vgae_pass *pass, leat_error *err) {
@@ -62,7 +64,7 @@ static leat_code dense_forward(const leat_vgae_pass *pass, leat_error *err) {
         const leat_graph_random dropout = dropout_of(pass, i);
         LEAT_TRY(leat_linear_forward(&pass->device, &linear, i == 0 ? s->z : s->dropped_dense[0],
                                      s->dense[i], s->work, err));
-        LEAT_TRY(leat_graph_dropout(&pass->device, &dropout, pass->dropout, values, s->dense[i],
+        LEAT_TRY(leat_graph_dropout(&pass->device, &dropout, values, s->dense[i],
                                     s->dropped_dense[i], err));
     }
     return LEAT_OK;
@@ -79,7 +81,7 @@ static leat_code dense_backward(const leat_vgae_pass *pass, leat_error *err) {
         const leat_linear_gradient gradient = {s->gradient + of->weight, s->gradient + of->bias,
                                                i == 0 ? s->d_z : s->up[0], i == 0};
         float *up = s->up[i];
-        LEAT_TRY(leat_graph_dropout(&pass->device, &dropout, pass->dropout, values, up, up, err));
+        LEAT_TRY(leat_graph_dropout(&pass->device, &dropout, values, up, up, err));
         LEAT_TRY(leat_leaky_backward(&pass->device, 0, nodes * leat_lanes(values), s->dense[i], up,
                                      up, err));
         LEAT_TRY(leat_linear_backward(&pass->device, &linear, i == 0 ? s->z : s->dropped_dense[0],

@@ -168,7 +168,8 @@ static leat_graphnorm norm_of(const leat_vgae_pass *pass) {
 }
 
 static leat_graph_random dropout_of(const leat_vgae_pass *pass) {
-    return (leat_graph_random){.batch = pass->batch, .stream = LEAT_STREAM_DROPOUT};
+    return (leat_graph_random){
+        .batch = pass->batch, .stream = LEAT_STREAM_DROPOUT, .share = pass->dropout};
 }
 
 static void set_ids(const leat_vgae_pass *pass) {
@@ -198,8 +199,7 @@ static leat_code encode(const leat_vgae_pass *pass, leat_error *err) {
                                 s->work, err));
     LEAT_TRY(leat_graphnorm_forward(device, &norm, s->attended, s->normed, err));
     LEAT_TRY(leat_leaky(device, 0, nodes * leat_lanes(values), s->normed, s->normed, err));
-    LEAT_TRY(
-        leat_graph_dropout(device, &dropout, pass->dropout, values, s->normed, s->encoded, err));
+    LEAT_TRY(leat_graph_dropout(device, &dropout, values, s->normed, s->encoded, err));
     LEAT_TRY(leat_linear_forward(device, &mean, s->encoded, s->mu, s->work, err));
     return leat_linear_forward(device, &logvar, s->encoded, s->logvar, s->work, err);
 }
@@ -281,18 +281,16 @@ static leat_code encode_back(const leat_vgae_pass *pass, leat_error *err) {
     const int64_t count = pass->batch->nodes * leat_lanes(shape->values);
     const leat_embedding embedding = embedding_of(pass);
     const leat_gatv2 encoder = encoder_of(shape, pass->parameters);
-    const leat_graphnorm norm = norm_of(pass);
+    leat_graphnorm norm = norm_of(pass);
     const leat_graph_random dropout = dropout_of(pass);
-    const leat_graphnorm_gradient of_norm = {s->gradient + shape->norm_weight,
-                                             s->gradient + shape->norm_bias,
-                                             s->gradient + shape->norm_scale};
+    norm.gradient =
+        (leat_graphnorm_gradient){s->gradient + shape->norm_weight, s->gradient + shape->norm_bias,
+                                  s->gradient + shape->norm_scale};
     const leat_gatv2_gradient gradient = gat_gradient(pass, &shape->encoder);
     const leat_gatv2_flow flow = {s->input, &s->encoder, s->up[1], s->d_input};
-    LEAT_TRY(leat_graph_dropout(device, &dropout, pass->dropout, shape->values, s->up[1], s->up[1],
-                                err));
+    LEAT_TRY(leat_graph_dropout(device, &dropout, shape->values, s->up[1], s->up[1], err));
     LEAT_TRY(leat_leaky_backward(device, 0, count, s->normed, s->up[1], s->up[1], err));
-    LEAT_TRY(
-        leat_graphnorm_backward(device, &norm, s->attended, s->up[1], s->up[1], &of_norm, err));
+    LEAT_TRY(leat_graphnorm_backward(device, &norm, s->attended, s->up[1], s->up[1], err));
     LEAT_TRY(leat_gatv2_backward(device, &encoder, &s->edges, &flow, &gradient, s->work, err));
     return leat_embedding_backward(device, &embedding, s->d_input, s->gradient + shape->embedding,
                                    s->by_id, err);
