@@ -141,7 +141,8 @@ leat_code leat_graph_dropout(const leat_device *device, const leat_graph_random 
                              int64_t columns, const float *x, float *y, leat_error *err) {
     const double share = of->share;
     LEAT_ASSERT(share >= 0 && share < 1);
-    LEAT_ASSERT(leat_same_or_apart(x, y, row_count(of) * leat_lanes(columns)));
+    const int64_t values = row_count(of) * leat_lanes(columns);
+    LEAT_ASSERT(leat_same_or_apart(x, y, values));
     const double kept = 0x1p24 * (1 - share);
     random_job job = {.x = x, .y = y, .scale = (float)(1 / (1 - share))};
     job.below = (uint32_t)kept;

@@ -87,8 +87,8 @@ static leat_code run(const leat_device *device, norm_job *job, leat_error *err) 
 leat_code leat_graphnorm_forward(const leat_device *device, const leat_graphnorm *norm,
                                  const float *x, float *y, leat_error *err) {
     norm_job job = {.norm = norm, .x = x, .y = y};
-    LEAT_ASSERT(
-        leat_same_or_apart(x, y, norm->node_first[norm->graphs] * leat_lanes(norm->channels)));
+    const int64_t all = norm->node_first[norm->graphs] * leat_lanes(norm->channels);
+    LEAT_ASSERT(leat_same_or_apart(x, y, all));
     return run(device, &job, err);
 }
 

@@ -93,7 +93,8 @@ int64_t leat_lstm_work_count(const leat_device *device, const leat_lstm *lstm) {
             /* between few rows and many, a factor that is packed changes: count as if both were */
             const leat_product *p = &products[i];
             work = most(work, p->rows * p->depth + (p->columns + LEAT_TILE_COLUMNS_MAX) * p->depth);
-            LEAT_ASSERT(leat_product_work_count(device, p) <= work);
+            const int64_t least = leat_product_work_count(device, p);
+            LEAT_ASSERT(least <= work);
         }
     }
     return 4 * lstm->hidden + leat_lanes(step_values(lstm)) + work;

@@ -27,10 +27,11 @@ static void sum_block(void *context, int64_t part) {
 leat_code leat_rows_sum(const leat_device *device, const leat_rows *of, const float *x, float *sums,
                         leat_error *err) {
     sum_job job = {device->kernels, of, x, sums};
-    LEAT_ASSERT(of->rows >= 1 && of->columns >= 1 && of->step >= leat_lanes(of->columns));
+    const int64_t lanes = leat_lanes(of->columns);
+    LEAT_ASSERT(of->rows >= 1 && of->columns >= 1 && of->step >= lanes);
     LEAT_ASSERT(of->step <= LEAT_OP_VALUES_MAX / of->rows);
     LEAT_ASSERT(leat_apart(x, of->rows * of->step, sums, of->columns));
-    return leat_device_run(device, leat_lanes(of->columns) / LEAT_LANES, sum_block, &job, err);
+    return leat_device_run(device, lanes / LEAT_LANES, sum_block, &job, err);
 }
 
 /* ---- Layers by their weights ---------------------------------------------------------------- */
@@ -98,8 +99,9 @@ static void mix_back_piece(void *context, int64_t part) {
 static int64_t check_mix(const leat_mix *of) {
     LEAT_ASSERT(of->rows >= 1 && of->columns >= 1);
     LEAT_ASSERT(of->steps >= 1 && of->steps <= LEAT_MIX_STEPS_MAX);
-    LEAT_ASSERT(leat_lanes(of->columns) <= LEAT_OP_VALUES_MAX / LEAT_MIX_STEPS_MAX / of->rows);
-    return of->rows * leat_lanes(of->columns);
+    const int64_t step = leat_lanes(of->columns);
+    LEAT_ASSERT(step <= LEAT_OP_VALUES_MAX / LEAT_MIX_STEPS_MAX / of->rows);
+    return of->rows * step;
 }
 
 leat_code leat_rows_mix(const leat_device *device, const leat_mix *of, float *out,
