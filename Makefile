@@ -23,6 +23,8 @@
 #   make bench           the programs of bench/
 #   make wheel           the Python package and the command for any x86-64 Linux with glibc 2.28, with
 #                        all that they need, into build/wheel; the first time builds the libraries, too
+#   make release         source archive, wheels, SBOM, notes and hashes of the last commit, or of
+#                        REVISION=TAG, into build/release (docs/release.md)
 #   make install         into PREFIX (/usr/local), below DESTDIR if set
 #   make format          clang-format over all sources
 #   make clean           removes build outputs; .deps/ (downloads) stays
@@ -43,7 +45,7 @@ WHEEL_CACHE ?= .deps/wheel
 
 .NOTPARALLEL:
 .PHONY: build all demo demo-can demo-images demo-crowd check gate check-all check-wide check-functions check-maxtext
-.PHONY: lint bench wheel install format clean
+.PHONY: lint bench wheel release install format clean
 
 # The preset's build folder, configured again after something was installed, or for WERROR=1.
 configure = if [ ! -f $(1)/build.ninja ] || [ .deps/changed -nt $(1)/build.ninja ] || \
@@ -139,6 +141,9 @@ wheel:
 	@scripts/install.sh
 	@echo "== build the wheel"
 	@JOBS=$(JOBS) scripts/wheel/build.sh "$(WHEEL_CACHE)"
+
+release:
+	@WHEEL_CACHE="$(WHEEL_CACHE)" JOBS=$(JOBS) scripts/release/release.sh $(REVISION)
 
 install: build
 	@cmake --install build --prefix "$(abspath $(prefix))"

@@ -6,8 +6,9 @@
 # CACHE (default: .deps/wheel) keeps tools, sources and libraries; scripts/wheel/libraries.sh says
 # what is in it. All that leat links is inside; DuckDB is the library that scripts/install.sh fetched.
 # The bytes are a function of the commit and of what sources.txt, requirements/wheel.txt and install.sh
-# pin: SOURCE_DATE_EPOCH is the commit's time unless it is set. Files that are not committed are built
-# too, and named. build/wheel gets only a wheel that scripts/wheel/check.py accepts.
+# pin: SOURCE_DATE_EPOCH is the commit's time unless it is set, and LEAT_COMMIT names the commit where git
+# does not know it. Files that are not committed are built too, and named. build/wheel gets only a wheel
+# that scripts/wheel/check.py accepts.
 set -eu
 [ $# -le 1 ] || { sed -n '2,/^[^#]/s/^# \{0,1\}//p' "$0" >&2; exit 2; }
 cd "$(dirname "$0")/../.."
@@ -62,6 +63,7 @@ PKG_CONFIG_LIBDIR=$prefix/lib/pkgconfig PATH=$cache/bin:$PATH \
   -D CMAKE_EXE_LINKER_FLAGS="-s -pie" \
   -D CMAKE_SHARED_LINKER_FLAGS="-s -Wl,--version-script=$top/scripts/wheel/exports.map" \
   -D LEAT_CCACHE=OFF -D LEAT_TESTS=OFF -D LEAT_BENCH=OFF -D LEAT_WERROR=ON \
+  -D LEAT_COMMIT="${LEAT_COMMIT:-}" \
   -D LEAT_KIND="wheel $platform" -D "LEAT_LINK=ZIP;BZIP2;LZMA;WEBP" -D LEAT_PQ_INCLUDE="$pq" \
   -D LEAT_DUCKDB_ROOT="$top/.deps/duckdb" >$build/configure.log 2>&1 ||
   fail "configuring failed; the end of $build/configure.log:
