@@ -55,6 +55,10 @@ def sha256(path: str) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
+def files_of(folder: str) -> list[str]:
+    return sorted(name for name in os.listdir(folder) if name != SUMS)
+
+
 def only(pattern: str, text: str, where: str) -> tuple[str, ...]:
     """The groups of the only match."""
     found = re.findall(pattern, text)
@@ -175,7 +179,8 @@ def linked_into(folder: str, files: list[str]) -> dict[str, set[str]]:
     return found
 
 
-def sbom(folder: str, files: list[str], commit: str, epoch: int) -> Json:
+def sbom(folder: str, commit: str, epoch: int, built_with: dict[str, str]) -> Json:
+    files = files_of(folder)
     version = assemble.version()
     linked = linked_into(folder, files)
     used = set().union(*linked.values())
@@ -196,7 +201,7 @@ def sbom(folder: str, files: list[str], commit: str, epoch: int) -> Json:
                            for file in sorted(linked))],
         "formulation": [{"bom-ref": "build", "components": [
             {"type": "application", "name": name, "version": version}
-            for name, version in tools().items()]}]}
+            for name, version in built_with.items()]}]}
     content = hashlib.sha256(json.dumps(document, sort_keys=True).encode()).hexdigest()
     document["serialNumber"] = uuid.uuid5(uuid.NAMESPACE_URL, content).urn
     return document
@@ -213,12 +218,12 @@ def section(text: str, version: str) -> str:
     return found[0].strip()
 
 
-def notes(folder: str, files: list[str], commit: str, epoch: int) -> str:
+def notes(folder: str, commit: str, epoch: int, built_with: dict[str, str]) -> str:
     version = assemble.version()
     heading, _, body = section(text_of("CHANGELOG.md"), version).partition("\n")
     moment = time.strftime("%Y-%m-%d %H:%M:%S UTC", time.gmtime(epoch))
     rows = [f"| {file} | {os.path.getsize(os.path.join(folder, file)):,} | "
-            f"`{sha256(os.path.join(folder, file))}` |" for file in files]
+            f"`{sha256(os.path.join(folder, file))}` |" for file in files_of(folder)]
     return "\n".join([
         f"# leat {heading.removeprefix('## ')}", "", f"Commit {commit}, {moment}. Links lead to "
         f"files of the source archive, leat-{version}.tar.gz.", "", body.strip(), "",
@@ -226,20 +231,19 @@ def notes(folder: str, files: list[str], commit: str, epoch: int) -> str:
         f"leat-{version}.cdx.json lists what is linked in, with versions, licences and hashes of "
         "the sources.", "`scripts/release/verify.sh FOLDER`, in a clone, builds these files again "
         "and compares them; docs/release.md describes it.", "", "## Built with", "",
-        *(f"* {name} {found}" for name, found in tools().items()), ""])
+        *(f"* {name} {found}" for name, found in built_with.items()), ""])
 
 
 def write(folder: str, commit: str, epoch: int) -> None:
-    files = sorted(file for file in os.listdir(folder) if not file.startswith("."))
-    version = assemble.version()
-    document = json.dumps(sbom(folder, files, commit, epoch), indent=2) + "\n"
+    version, built_with = assemble.version(), tools()
+    document = json.dumps(sbom(folder, commit, epoch, built_with), indent=2) + "\n"
     texts = {f"leat-{version}.cdx.json": document,
-             f"leat-{version}-notes.md": notes(folder, files, commit, epoch)}
+             f"leat-{version}-notes.md": notes(folder, commit, epoch, built_with)}
     for name, text in texts.items():
         with open(os.path.join(folder, name), "w", encoding="utf-8") as file:
             file.write(text)
     with open(os.path.join(folder, SUMS), "w", encoding="utf-8") as file:
-        for name in sorted([*files, *texts]):
+        for name in files_of(folder):
             file.write(f"{sha256(os.path.join(folder, name))}  {name}\n")
 
 

@@ -36,7 +36,7 @@ cited=$(line_of CITATION.cff '^version: \(.*\)$')
 if git rev-parse -q --verify "refs/tags/$revision" >/dev/null; then
   [ "$revision" = "v$version" ] ||
     fail "$revision: the tag of a commit of version $version must be v$version; rename the tag"
-  heading=$(line_of CHANGELOG.md "^## \($version.*\)$")
+  heading=$(line_of CHANGELOG.md "^\(## $version.*\)$")
   case $heading in
   '') fail "$revision: CHANGELOG.md has no section ## $version; write it before the tag" ;;
   *"not released"*) fail "$revision: CHANGELOG.md says \"$heading\"; change it before the tag" ;;
