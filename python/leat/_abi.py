@@ -38,6 +38,13 @@ class Error(c.Structure):
 _error = c.POINTER(Error)
 
 
+class BuildItem(c.Structure):
+    """leat_build_item"""
+    _fields_ = [
+        ("group", c.c_char_p), ("name", c.c_char_p), ("value", c.c_char * 96),
+    ]
+
+
 class Measurement(c.Structure):
     """leat_measurement"""
     _fields_ = [
@@ -465,6 +472,7 @@ class ImageLoaderCounters(c.Structure):
 # name: (result, arguments)
 PROTOTYPES: dict[str, tuple[Any, tuple[Any, ...]]] = {
     "leat_version": (c.c_char_p, ()),
+    "leat_build_info": (c.c_bool, (c.c_int, c.POINTER(BuildItem))),
     "leat_textbuf_create": (_code, (c.POINTER(_handle), _error)),
     "leat_textbuf_destroy": (None, (_handle,)),
     "leat_textbuf_finish": (_code, (_handle, c.POINTER(c.c_char_p), c.POINTER(c.c_int64),

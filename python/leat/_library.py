@@ -11,6 +11,7 @@ import operator
 import os
 import re
 import types
+import warnings
 from collections.abc import Mapping
 from typing import Any
 
@@ -57,8 +58,43 @@ def _same_version(library: Any) -> None:
         raise ImportError(f"{PATH} is libleat {found}, but this package needs {wanted}; {_REMEDY}")
 
 
+def _commit() -> str:
+    item, index = _abi.BuildItem(), 0
+    while lib.leat_build_info(index, c.byref(item)):
+        if (item.group, item.name) == (b"build", b"commit"):
+            return str(item.value.decode("utf-8", "replace"))
+        index += 1
+    return "unknown"
+
+
+def _commit_of_package() -> str:
+    """That of the command, which was built with the package; another libleat.so is not opened for
+    it, because it would stay in this process."""
+    import subprocess  # only those who set LEAT_LIBRARY pay for it
+    try:
+        text = subprocess.run([COMMAND, "version"], stdout=subprocess.PIPE, timeout=60,
+                              stderr=subprocess.DEVNULL, check=True).stdout
+    except (OSError, subprocess.SubprocessError):
+        return "unknown"
+    found = re.search(rb"^build +commit +(.+)$", text, re.MULTILINE)
+    return found[1].decode("utf-8", "replace") if found else "unknown"
+
+
+def _same_commit() -> None:
+    """A warning, not an error: another build of the version is what LEAT_LIBRARY is for, and most
+    commits change no struct."""
+    found, wanted = _commit(), _commit_of_package()
+    if found != wanted and "unknown" not in (found, wanted):
+        warnings.warn(f"LEAT_LIBRARY={OTHER} is libleat of commit {found}, but this package is of "
+                      f"commit {wanted}: between them, structs and options may have changed, which "
+                      "gives wrong results without an error; use both of one commit, or unset "
+                      "LEAT_LIBRARY", RuntimeWarning, stacklevel=2)
+
+
 lib = _open(c.CDLL)
 _same_version(lib)
+if OTHER:
+    _same_commit()
 held = _open(c.PyDLL)  # the same library: calls that keep the GIL
 
 

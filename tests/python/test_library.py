@@ -1,5 +1,6 @@
 """Which libleat.so the package opens: the one beside it, or the one that LEAT_LIBRARY names."""
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -56,6 +57,18 @@ class Library(unittest.TestCase):
                 self.assertEqual(found, set())
                 self.assertRegex(messages.splitlines()[-1], "^ImportError: .*" + words)
 
+    def test_another_commit(self):
+        """It is opened, and a warning names both commits."""
+        commit = re.search(r"^build +commit +([0-9a-f]{40})", support.run("version"), re.MULTILINE)
+        if commit is None:
+            self.skipTest("this build does not know its commit")
+        path = self.changed(commit[1].encode(), b"0" * 40, "libleat-commit.so")
+        found, messages = self.opened(path)
+        self.assertEqual(found, {os.path.realpath(path)})
+        self.assertRegex(messages, f"RuntimeWarning: LEAT_LIBRARY=.*libleat-commit.so is libleat of commit "
+                         f"0{{40}}.*, but this package is of commit {commit[1]}.*; use both of one "
+                         "commit, or unset LEAT_LIBRARY")
+
     def another(self, name):
         """The path of a library that every Python has."""
         with open("/proc/self/maps", encoding="utf-8") as file:
@@ -63,13 +76,18 @@ class Library(unittest.TestCase):
 
     def old(self):
         """libleat with another version's number in the text that it returns."""
-        path = os.path.join(support.folder(), "old.so")
-        with open(HERE, "rb") as file:
-            library = file.read()
         version = support.run("--version").split()[1].encode()
         self.assertEqual(len(version), 5)
+        return self.changed(b"\0" + version + b"\0", b"\0" + b"9.1.0" + b"\0", "old.so")
+
+    def changed(self, text, other, name):
+        """The path of a libleat with another text of the same length."""
+        path = os.path.join(support.folder(), name)
+        with open(HERE, "rb") as file:
+            library = file.read()
+        self.assertIn(text, library)
         with open(path, "wb") as file:
-            file.write(library.replace(b"\0" + version + b"\0", b"\0" + b"9.1.0" + b"\0"))
+            file.write(library.replace(text, other))
         return path
 
 
