@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """Compares a release with one that was built again, for scripts/release/verify.sh:
 
-    scripts/release/compare.py --sums FOLDER     prints leat-VERSION, the name of its source archive;
-                                                 status 1 if SHA256SUMS is not what is in FOLDER
-    scripts/release/compare.py RELEASE AGAIN     versions of tools that differ, then file by file;
-                                                 status 1 if a file differs
+    scripts/release/compare.py --sums FOLDER   prints leat-VERSION, the name of its source archive;
+                                               status 1 if SHA256SUMS is not what is in FOLDER
+    scripts/release/compare.py RELEASE AGAIN   versions of tools that differ, then file by file;
+                                               status 1 if a file differs
 
 The SBOM and the notes name the tools of the build. If these versions are all that differs in them,
 they count as equal, and a line says so.

@@ -10,8 +10,8 @@
 * leat-VERSION-notes.md: the section of CHANGELOG.md, hashes, and the same versions.
 * SHA256SUMS of all files.
 
-The same files and tools give the same bytes: the time is SOURCE_DATE_EPOCH. Run it with the Python of
-the wheel's tools, in the sources that were built.
+The same files and tools give the same bytes: the time is SOURCE_DATE_EPOCH. Run it with the Python
+of the wheel's tools, in the sources that were built.
 """
 from __future__ import annotations
 

@@ -65,9 +65,9 @@ class Library(unittest.TestCase):
         path = self.changed(commit[1].encode(), b"0" * 40, "libleat-commit.so")
         found, messages = self.opened(path)
         self.assertEqual(found, {os.path.realpath(path)})
-        self.assertRegex(messages, f"RuntimeWarning: LEAT_LIBRARY=.*libleat-commit.so is libleat of commit "
-                         f"0{{40}}.*, but this package is of commit {commit[1]}.*; use both of one "
-                         "commit, or unset LEAT_LIBRARY")
+        self.assertRegex(messages, "RuntimeWarning: LEAT_LIBRARY=.*libleat-commit.so is libleat of "
+                         f"commit 0{{40}}.*, but this package is of commit {commit[1]}.*; use both "
+                         "of one commit, or unset LEAT_LIBRARY")
 
     def another(self, name):
         """The path of a library that every Python has."""
