@@ -69,10 +69,9 @@ class Folder(unittest.TestCase):
     def wheel(self, path, linked=LINKED, program="program"):
         os.makedirs(os.path.dirname(path), exist_ok=True)
         with zipfile.ZipFile(path, "w") as archive:
-            licences = ["LICENSE", *(f"{name}/LICENSE" for name in linked)]
-            for name, text in [("leat/leat", program), *((f"leat-0.1.0.dist-info/licenses/{name}", "")
-                                                         for name in licences)]:
-                archive.writestr(zipfile.ZipInfo(name), text)
+            archive.writestr(zipfile.ZipInfo("leat/leat"), program)
+            for name in ["LICENSE", *(f"{name}/LICENSE" for name in linked)]:
+                archive.writestr(zipfile.ZipInfo(f"leat-0.1.0.dist-info/licenses/{name}"), "")
 
     def release(self, folder, **wheel):
         """The files of a release, in self.top/folder."""
