@@ -49,6 +49,9 @@ exec 7>build/release.lock
 flock -n 7 || fail "build/release: another release is being made; wait until it has ended"
 WHEEL_CACHE=${WHEEL_CACHE:-.deps/wheel}
 export WHEEL_CACHE
+[ ! -d "$WHEEL_CACHE/x86_64/done" ] ||
+  echo "release: $WHEEL_CACHE has libraries that were built before, perhaps with other versions of tools \
+than those that the SBOM will name; to publish the release, make it with an empty WHEEL_CACHE" >&2
 archive=build/leat-$version.tar.gz
 echo "release: leat $version, commit $commit"
 scripts/release/archive.sh "$commit" "leat-$version" >"$archive.tar" || fail "no source archive"

@@ -37,6 +37,7 @@ if [ -z "${SOURCE_DATE_EPOCH:-}" ]; then
     fail "git cannot tell the time of the commit; set SOURCE_DATE_EPOCH to the time of the release"
 fi
 export SOURCE_DATE_EPOCH
+[ "$(git rev-parse --show-toplevel 2>/dev/null)" != "$(pwd -P)" ] || LEAT_COMMIT= # git knows it
 changes=$(git status --porcelain -- CMakeLists.txt cmake cli include python/leat scripts src 2>/dev/null) ||
   changes=
 [ -z "$changes" ] || echo "wheel: built with these changes, which are not committed:
