@@ -1,0 +1,40 @@
+/*
+ * Intervals of all metrics by resampling blocks of time. Windows that follow each other are alike,
+ * so single windows drawn at random would give intervals that are far too narrow: blocks of
+ * consecutive windows of a capture are drawn instead, with replacement (Carlstein 1986).
+ */
+#ifndef LEAT_TRAIN_EVAL_BOOTSTRAP_H
+#define LEAT_TRAIN_EVAL_BOOTSTRAP_H
+
+#include "train/eval/scores.h"
+
+typedef struct leat_bootstrap_options {
+    uint64_t seed;
+    int64_t replicates;    /* 0: no intervals; at most LEAT_BOOTSTRAP_REPLICATES_MAX */
+    int64_t block_windows; /* at least 1 */
+} leat_bootstrap_options;
+#define LEAT_BOOTSTRAP_REPLICATES_MAX 100000
+/* Fewer blocks than these give no interval. */
+#define LEAT_BOOTSTRAP_BLOCKS_MIN 10
+/* Seed 0, 1000 replicates, blocks of 20 windows: at 100 frames each and 1,500 frames a second
+ * more than a second of bus, longer than most runs of injected frames. */
+leat_bootstrap_options leat_bootstrap_options_default(void);
+
+/*
+ * The interval at 95 % of each metric of `windows` (all columns, in order of capture and start) at
+ * a threshold, from the order statistics of its values over the replicates. A replicate draws as
+ * many blocks as there are; draw d of replicate r is leat_random(seed, stream, r blocks + d). A
+ * replicate without both classes leaves a metric undefined, and does not count for it; if more than
+ * half of them do, so is the interval. Undefined, too, for its own reason, where the metric is,
+ * with no replicates, and with fewer than LEAT_BOOTSTRAP_BLOCKS_MIN blocks. LEAT_ERR_OPTION:
+ * options out of range; LEAT_ERR_LIMIT: more windows than can be resampled.
+ */
+LEAT_MUST_CHECK leat_code leat_bootstrap(const leat_eval_windows *windows,
+                                         const leat_eval_ranking *ranking, double threshold,
+                                         const leat_bootstrap_options *options,
+                                         leat_eval_interval out[LEAT_EVAL_METRIC_COUNT],
+                                         leat_error *err);
+/* The heap that it takes. */
+int64_t leat_bootstrap_bytes(int64_t windows, const leat_bootstrap_options *options);
+
+#endif
