@@ -87,7 +87,8 @@ leat_code leat_threshold_fit_fpr(leat_threshold *out, const leat_eval_windows *w
     leat_threshold fitted = {.rule = LEAT_THRESHOLD_FPR, .split = split, .target_fpr = target_fpr};
     leat_eval_ranking ranking;
     LEAT_TRY(begin(&ranking, &fitted, windows, err));
-    fitted.value = benign_at(&ranking, share_of(fitted.benign, target_fpr));
+    fitted.allowed = share_of(fitted.benign, target_fpr);
+    fitted.value = benign_at(&ranking, fitted.allowed);
     leat_eval_ranking_free(&ranking);
     finish(&fitted, windows);
     *out = fitted;

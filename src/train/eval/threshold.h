@@ -18,6 +18,7 @@ typedef struct leat_threshold {
     const char *split;       /* as the caller named it; not copied */
     int64_t benign, attacks; /* windows it was fitted on; the rule FPR reads only the benign ones */
     double target_fpr;       /* of the rule FPR; else NaN */
+    int64_t allowed;         /* floor(target_fpr benign); 0 of the rule F1 */
     int64_t exceeding;       /* benign windows of that split with a higher score */
     double f1;               /* there; NaN: no attack */
 } leat_threshold;
