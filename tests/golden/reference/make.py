@@ -98,6 +98,7 @@ FILES = [
     ("golden/can/features_scaled_ref.safetensors", (), only("scaler/*")),
     ("golden/can/batch*_ref.*", (), None),
     ("golden/can/cache/*", (), None),
+    ("golden/can/metrics_ref.json", (), None),
     ("golden/can/input/*", (), None),
     ("golden/latency/plan3_ref.json", (), None),
     ("golden/latency/tokens.json.gz", (), None),
