@@ -230,6 +230,22 @@ static void bad_input(void **state) {
         assert_true(strlen(leat_eval_reason_text((leat_eval_reason)r)) > 5);
 }
 
+/* The double below a bound is in the bin below: two probabilities, of which one is right, are as
+ * far off as each alone, and not as their mean. */
+static void bounds_of_bins(void **state) {
+    (void)state;
+    const int32_t right[2] = {0, 1};
+    for (int bin = 1; bin <= LEAT_EVAL_BINS; bin++) {
+        const double bound = (double)bin / LEAT_EVAL_BINS;
+        const double apart[2] = {nextafter(bound, 0), bound}, same[2] = {bound, bound};
+        leat_eval_number ece;
+        assert_ok(leat_eval_ece(apart, right, 2, &ece, err));
+        near("apart", ece.value, 0.5, 1e-12); /* (b + 1 - b) / 2 */
+        assert_ok(leat_eval_ece(same, right, 2, &ece, err));
+        near("same", ece.value, fabs(0.5 - bound), 1e-12);
+    }
+}
+
 /* ---- thinning ----------------------------------------------------------------------------- */
 
 static void thinned_curve(void **state) {
@@ -265,6 +281,7 @@ static void thinned_curve(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(golden_cases), cmocka_unit_test(times_are_copies),
-        cmocka_unit_test(bad_input), cmocka_unit_test(thinned_curve)};
+        cmocka_unit_test(bad_input), cmocka_unit_test(bounds_of_bins),
+        cmocka_unit_test(thinned_curve)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -155,6 +155,21 @@ static void groups(void **state) {
     leat_eval_summary_destroy(summary);
 }
 
+/* A run ends at a window that is missing, and at the end of a capture. */
+static void gaps(void **state) {
+    (void)state;
+    listed of = {0};
+    add_capture(&of, 1, 0, "aa?Aa");
+    add_capture(&of, 2, 0, "aA...");
+    const leat_eval_options options = options_of(1.5);
+    leat_eval_summary *summary = sum_up(&of, &options);
+    expect_detections(&summary->groups[0].episodes, 3, 2, 99, 500); /* 49 and 149 frames */
+    /* from frame 50 to 399, of which 100 frames were not seen: as long as those that were */
+    assert_int_equal(summary->groups[2].delay.frames, 349);
+    assert_true(summary->groups[2].delay.ms == 1750);
+    leat_eval_summary_destroy(summary);
+}
+
 /* What has one class, no attack or no alarm is undefined, with its reason. */
 static void undefined(void **state) {
     (void)state;
@@ -344,8 +359,8 @@ static void refused(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(groups),  cmocka_unit_test(undefined),      cmocka_unit_test(any_order),
-        cmocka_unit_test(as_json), cmocka_unit_test(window_seconds), cmocka_unit_test(overlapping),
-        cmocka_unit_test(refused)};
+        cmocka_unit_test(groups),      cmocka_unit_test(gaps),    cmocka_unit_test(undefined),
+        cmocka_unit_test(any_order),   cmocka_unit_test(as_json), cmocka_unit_test(window_seconds),
+        cmocka_unit_test(overlapping), cmocka_unit_test(refused)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
