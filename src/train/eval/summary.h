@@ -51,7 +51,8 @@ LEAT_MUST_CHECK leat_code leat_eval_summary_create(leat_eval_summary **out,
                                                    const leat_eval_options *options,
                                                    leat_error *err);
 void leat_eval_summary_destroy(leat_eval_summary *summary);
-/* The most heap that it takes, beside the groups; INT64_MAX: more than can be counted. */
+/* The most heap that it takes, beside the groups, with what sorting takes in libc; INT64_MAX: more
+ * than can be counted. */
 int64_t leat_eval_summary_bytes(int64_t windows, const leat_eval_options *options);
 
 /* As members of the object that is open: "windows", "auroc", ..., intervals as [low, high], what is
