@@ -74,14 +74,13 @@ typedef struct leat_plain_scores {
     double unknown_identifiers; /* nodes with number 0 */
     double duration;            /* minus the seconds of the window: a flooded bus fills it faster */
 } leat_plain_scores;
-/* `count_feature`: the column with the frames of a node; `seconds`: of the window. LEAT_ERR_INPUT
- * as for leat_plain_add, and for a graph without nodes; `graph_number` is for that message. */
 typedef struct leat_plain_window {
     leat_plain_graph graph;
-    int64_t number;
-    int64_t count_feature;
-    double seconds;
+    int64_t number;        /* of the graph, for messages */
+    int64_t count_feature; /* the column with the frames of a node */
+    double seconds;        /* of the window */
 } leat_plain_window;
+/* LEAT_ERR_INPUT as for leat_plain_add, and for a graph without nodes. */
 LEAT_MUST_CHECK leat_code leat_plain_score(const leat_plain_table *table,
                                            const leat_plain_window *window, leat_plain_scores *out,
                                            leat_error *err);

@@ -129,3 +129,17 @@ leat_code leat_threshold_fit_f1(leat_threshold *out, const leat_eval_windows *wi
     *out = fitted;
     return LEAT_OK;
 }
+
+void leat_threshold_json(leat_json *json, const leat_threshold *threshold) {
+    leat_json_member_double(json, "threshold", threshold->value);
+    leat_json_member_string(json, "rule", leat_threshold_rule_name(threshold->rule));
+    leat_json_member_known(json, "target_fpr", threshold->target_fpr);
+    leat_json_key(json, "fitted_on");
+    leat_json_begin_object(json);
+    leat_json_member_string(json, "split", threshold->split);
+    leat_json_member_int(json, "benign_windows", threshold->benign);
+    leat_json_member_int(json, "attack_windows", threshold->attacks);
+    leat_json_member_int(json, "benign_windows_above", threshold->exceeding);
+    leat_json_member_known(json, "f1", threshold->f1);
+    leat_json_end_object(json);
+}

@@ -40,4 +40,8 @@ LEAT_MUST_CHECK leat_code leat_threshold_fit_f1(leat_threshold *out,
                                                 const leat_eval_windows *windows, const char *split,
                                                 leat_error *err);
 
+/* As members of the object that is open: "threshold", "rule", "fitted_on": {"split",
+ * "benign_windows", "attack_windows"}, ...; "f1" only if it is known. */
+void leat_threshold_json(leat_json *json, const leat_threshold *threshold);
+
 #endif

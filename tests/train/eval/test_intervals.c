@@ -143,6 +143,28 @@ static void threshold_f1(void **state) {
     near("neighbours", out.f1, 1, 0);
 }
 
+static void threshold_as_json(void **state) {
+    (void)state;
+    const double score[3] = {1, 3, 2};
+    const int32_t label[3] = {0, 1, 0};
+    const leat_eval_windows windows = scored(score, label, 3);
+    leat_threshold out;
+    leat_json *json = NULL;
+    const char *text = NULL;
+    int64_t bytes = 0;
+    assert_ok(leat_threshold_fit_f1(&out, &windows, "val", err));
+    assert_ok(leat_json_create(&json, true, err));
+    leat_json_begin_object(json);
+    leat_threshold_json(json, &out);
+    leat_json_end_object(json);
+    assert_ok(leat_json_finish(json, &text, &bytes, err));
+    assert_string_equal(text,
+                        "{\"threshold\":2.5,\"rule\":\"f1\",\"fitted_on\":{\"split\":\"val\","
+                        "\"benign_windows\":2,\"attack_windows\":1,\"benign_windows_above\":0,"
+                        "\"f1\":1.0}}\n");
+    leat_json_destroy(json);
+}
+
 static void threshold_refused(void **state) {
     (void)state;
     const double score[2] = {1, 2}, broken[2] = {1, (double)NAN};
@@ -266,10 +288,13 @@ static void no_interval(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(poisson),           cmocka_unit_test(wilson),
-        cmocka_unit_test(threshold_fpr),     cmocka_unit_test(threshold_f1),
-        cmocka_unit_test(threshold_refused), cmocka_unit_test(blocks),
-        cmocka_unit_test(no_interval)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(poisson),
+                                       cmocka_unit_test(wilson),
+                                       cmocka_unit_test(threshold_fpr),
+                                       cmocka_unit_test(threshold_f1),
+                                       cmocka_unit_test(threshold_as_json),
+                                       cmocka_unit_test(threshold_refused),
+                                       cmocka_unit_test(blocks),
+                                       cmocka_unit_test(no_interval)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
