@@ -48,6 +48,14 @@ static void put_reasons(leat_json *json, const leat_eval_group *group) {
             leat_json_member_string(json, leat_eval_metric_name((leat_eval_metric)m),
                                     leat_eval_reason_text(group->metrics[m].undefined));
     }
+    for (int m = 0; m < LEAT_EVAL_METRIC_COUNT; m++) {
+        /* of an interval whose metric is known: the same for all that lack one */
+        if (group->intervals[m].undefined == LEAT_EVAL_FEW_BLOCKS) {
+            leat_json_member_string(json, "bootstrap_95",
+                                    leat_eval_reason_text(LEAT_EVAL_FEW_BLOCKS));
+            break;
+        }
+    }
     if (group->ece.undefined != LEAT_EVAL_DEFINED)
         leat_json_member_string(json, "ece", leat_eval_reason_text(group->ece.undefined));
     leat_json_end_object(json);
