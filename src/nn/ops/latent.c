@@ -122,7 +122,8 @@ void leat_rows_gather(int64_t rows, int64_t width, const int32_t *row, const flo
         memcpy(out + i * step, x + row[i] * step, sizeof *x * (size_t)step);
 }
 
-void leat_rows_add(int64_t rows, int64_t width, const int32_t *row, const float *in, float *x) {
+void leat_rows_gather_backward(int64_t rows, int64_t width, const int32_t *row, const float *in,
+                               float *x) {
     const int64_t step = leat_lanes(width);
     for (int64_t i = 0; i < rows; i++)
         for (int64_t c = 0; c < width; c++) x[row[i] * step + c] += in[i * step + c];

@@ -36,6 +36,7 @@ LEAT_MUST_CHECK leat_code leat_latent_backward(const leat_device *device, const 
 void leat_rows_out(int64_t rows, int64_t width, float most, const float *x, float *out);
 /* Rows out[i] = x[row[i]], and x[row[i]] += in[i]; rows are different, width as above. */
 void leat_rows_gather(int64_t rows, int64_t width, const int32_t *row, const float *x, float *out);
-void leat_rows_add(int64_t rows, int64_t width, const int32_t *row, const float *in, float *x);
+void leat_rows_gather_backward(int64_t rows, int64_t width, const int32_t *row, const float *in,
+                               float *x);
 
 #endif

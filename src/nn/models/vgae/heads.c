@@ -41,7 +41,7 @@ leat_code leat_vgae_id_head(const leat_vgae_pass *pass, double *loss, leat_error
         LEAT_TRY(leat_id_loss_run(&pass->device, &of, s->logits, s->sums[0], err));
         LEAT_TRY(leat_linear_backward(&pass->device, &linear, s->block, s->logits, &gradient,
                                       s->work, err));
-        leat_rows_add(rows, values, s->rows + at, s->d_block, s->d_z);
+        leat_rows_gather_backward(rows, values, s->rows + at, s->d_block, s->d_z);
         for (int64_t i = 0; i < rows; i++) sum += s->sums[0][i];
     }
     *loss = sum / (double)count;
