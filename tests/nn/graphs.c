@@ -2,6 +2,7 @@
 #include "graphs.h"
 
 #include <math.h>
+#include <stdio.h>
 
 #include "base/rng.h"
 
@@ -86,6 +87,49 @@ leat_graph_micro nn_golden_graphs(nn_golden *golden) {
     out.x = nn_golden_floats(golden, "input/x", &n);
     out.edge_attr = nn_golden_floats(golden, "input/edge_attr", &n);
     return out;
+}
+
+static const float *in_split(nn_golden *golden, const char *split, const char *name,
+                             int64_t *count) {
+    char full[64];
+    snprintf(full, sizeof full, "%s%s", split, name);
+    return nn_golden_floats(golden, full, count);
+}
+
+nn_split nn_split_of(const char *name, nn_golden *graphs, nn_golden *scaled) {
+    int64_t n, two_rows;
+    nn_split out = {.node_first = in_split(graphs, name, "node_ptr", &n),
+                    .edge_first = in_split(graphs, name, "edge_ptr", &n),
+                    .node_id = in_split(graphs, name, "node_id", &n),
+                    .x = in_split(scaled, name, "x", &n),
+                    .edge_attr = in_split(scaled, name, "edge_attr", &n)};
+    out.index = in_split(graphs, name, "edge_index", &two_rows);
+    out.edges = two_rows / 2;
+    return out;
+}
+
+static int32_t *ints_of(const float *from, int64_t count) {
+    int32_t *out = nn_ints(count);
+    for (int64_t i = 0; i < count; i++) out[i] = (int32_t)from[i];
+    return out;
+}
+
+leat_graph_micro nn_graph_of(const nn_split *of, int at) {
+    const int64_t node = (int64_t)of->node_first[at], edge = (int64_t)of->edge_first[at];
+    int64_t *first = nn_longs(5);
+    first[1] = (int64_t)of->node_first[at + 1] - node;
+    first[3] = (int64_t)of->edge_first[at + 1] - edge;
+    return (leat_graph_micro){.graphs = 1,
+                              .nodes = first[1],
+                              .edges = first[3],
+                              .x = of->x + node * LEAT_MICRO_NODE_FEATURES,
+                              .edge_attr = of->edge_attr + edge * LEAT_MICRO_EDGE_FEATURES,
+                              .source = ints_of(of->index + edge, first[3]),
+                              .target = ints_of(of->index + of->edges + edge, first[3]),
+                              .node_id = ints_of(of->node_id + node, first[1]),
+                              .node_first = first,
+                              .edge_first = first + 2,
+                              .number = first + 4};
 }
 
 leat_graph_edges nn_graph_edges(const leat_graph_micro *batch) {

@@ -15,6 +15,14 @@ int32_t *nn_ints(int64_t count);
 leat_graph_micro nn_graphs(uint64_t seed, int graphs, int most, int ids);
 /* The batch of golden/can, from its tensors input/. */
 leat_graph_micro nn_golden_graphs(nn_golden *golden);
+/* The graphs of a split ("" or "test/") of golden/can/features_ref, with the numbers of
+ * features_scaled_ref; and graph `at` of it alone. */
+typedef struct nn_split {
+    const float *node_first, *edge_first, *node_id, *index, *x, *edge_attr;
+    int64_t edges;
+} nn_split;
+nn_split nn_split_of(const char *name, nn_golden *graphs, nn_golden *scaled);
+leat_graph_micro nn_graph_of(const nn_split *of, int at);
 /* With memory, and set. */
 leat_graph_edges nn_graph_edges(const leat_graph_micro *batch);
 

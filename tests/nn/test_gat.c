@@ -9,6 +9,7 @@
 #include <math.h>
 
 #include "gat_support.h"
+#include "graphs.h"
 #include "nn/float_mode.h"
 
 /* The batches of a unit are these. */
@@ -148,49 +149,6 @@ static void test_activations(void **state) {
 
 /* ---- Scores --------------------------------------------------------------------------------- */
 
-/* The graphs of a split ("" or "test/"), one after the other. */
-typedef struct split {
-    const float *node_first, *edge_first, *node_id, *index, *x, *edge_attr;
-    int64_t edges;
-} split;
-
-static split split_of(const char *name, nn_golden *graphs, nn_golden *scaled) {
-    split out = {.node_first = gat_tensor(graphs, name, "node_ptr"),
-                 .edge_first = gat_tensor(graphs, name, "edge_ptr"),
-                 .node_id = gat_tensor(graphs, name, "node_id"),
-                 .index = gat_tensor(graphs, name, "edge_index"),
-                 .x = gat_tensor(scaled, name, "x"),
-                 .edge_attr = gat_tensor(scaled, name, "edge_attr")};
-    const int64_t graph_count = name[0] == 0 ? 225 : 25;
-    out.edges = (int64_t)out.edge_first[graph_count];
-    return out;
-}
-
-static int32_t *ints_of(const float *from, int64_t count) {
-    int32_t *out = nn_ints(count);
-    for (int64_t i = 0; i < count; i++) out[i] = (int32_t)from[i];
-    return out;
-}
-
-/* Graph `at`, alone. */
-static leat_graph_micro graph_of(const split *of, int at) {
-    const int64_t node = (int64_t)of->node_first[at], edge = (int64_t)of->edge_first[at];
-    int64_t *first = (int64_t *)nn_zeros(10);
-    first[1] = (int64_t)of->node_first[at + 1] - node;
-    first[3] = (int64_t)of->edge_first[at + 1] - edge;
-    return (leat_graph_micro){.graphs = 1,
-                              .nodes = first[1],
-                              .edges = first[3],
-                              .x = of->x + node * LEAT_MICRO_NODE_FEATURES,
-                              .edge_attr = of->edge_attr + edge * LEAT_MICRO_EDGE_FEATURES,
-                              .source = ints_of(of->index + edge, first[3]),
-                              .target = ints_of(of->index + of->edges + edge, first[3]),
-                              .node_id = ints_of(of->node_id + node, first[1]),
-                              .node_first = first,
-                              .edge_first = first + 2,
-                              .number = first + 4};
-}
-
 static void test_scores(void **state) {
     (void)state;
     const char *weights = golden_left_out("golden/can/gat_ref.safetensors");
@@ -203,7 +161,8 @@ static void test_scores(void **state) {
     nn_golden *graphs = nn_golden_open_path(golden_path("golden/can/features_ref.safetensors"));
     nn_golden *scaled =
         nn_golden_open_path(golden_path("golden/can/features_scaled_ref.safetensors"));
-    const split training = split_of("", graphs, scaled), test = split_of("test/", graphs, scaled);
+    const nn_split training = nn_split_of("", graphs, scaled);
+    const nn_split test = nn_split_of("test/", graphs, scaled);
     leat_gat_settings settings = leat_gat_settings_default();
     settings.vocabulary = 51;
     settings.max_nodes = settings.max_edges = 100;
@@ -211,8 +170,8 @@ static void test_scores(void **state) {
     const float *w = gat_parameters(&reference, "after3");
     float logits[2 * SCORED], probability[SCORED];
     for (int i = 0; i < SCORED; i++) {
-        const leat_graph_micro batch =
-            i < TRAINED ? graph_of(&training, trained[i]) : graph_of(&test, 3 * (i - TRAINED));
+        const leat_graph_micro batch = i < TRAINED ? nn_graph_of(&training, trained[i])
+                                                   : nn_graph_of(&test, 3 * (i - TRAINED));
         const leat_gat_scores out = {logits + 2 * i, probability + i, NULL};
         assert_ok(leat_gat_score(model, &batch, w, &out, err));
     }

@@ -144,14 +144,15 @@ static results run(const leat_device *device, net *of, const leat_graph_edges *e
     float *work = nn_zeros(leat_gatv2_work_count(device, layer, of->nodes, edges->count));
     float *y = nn_zeros(of->nodes * step), *down = nn_zeros(of->nodes * leat_lanes(layer->in));
     const float *x = nn_to_rows(block + of->x_at, of->nodes, layer->in);
-    assert_ok(leat_gatv2_forward(device, layer, edges, x, &kept, y, work, err));
+    const leat_gatv2_flow flow = {x, &kept, nn_to_rows(up, of->nodes, out), down};
+    of->layer.work = work;
+    assert_ok(leat_gatv2_forward(device, layer, edges, &flow, y, err));
     for (int64_t i = 0; i < of->nodes * step; i++)
         if (i % step >= out) assert_true(y[i] == 0);
     float *g = r.gradient;
     const leat_gatv2_gradient to = {g + of->at[0], g + of->at[1], g + of->at[2], g + of->at[3],
                                     g + of->at[4], g + of->at[5], g + of->at[6]};
-    const leat_gatv2_flow flow = {x, &kept, nn_to_rows(up, of->nodes, out), down};
-    assert_ok(leat_gatv2_backward(device, layer, edges, &flow, &to, work, err));
+    assert_ok(leat_gatv2_backward(device, layer, edges, &flow, &to, err));
     memcpy(g + of->x_at, nn_from_rows(down, of->nodes, layer->in),
            sizeof *g * (size_t)(of->nodes * layer->in));
     r.y = nn_from_rows(y, of->nodes, out);

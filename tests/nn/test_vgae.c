@@ -222,6 +222,92 @@ static void test_step(void **state) {
     nn_free_all();
 }
 
+/* ---- What scores are made of ---------------------------------------------------------------- */
+
+enum { SCORED = 23, TRAINED = 14 };
+
+/* By the rule of scores_ref.json, which numbers the nodes of all graphs. */
+static uint8_t *hidden_of(int64_t first, int64_t nodes) {
+    uint8_t *out = (uint8_t *)nn_zeros(nodes);
+    for (int64_t i = 0; i < nodes; i++) out[i] = (7 * (first + i) + 11) % 20 < 3;
+    return out;
+}
+
+/* The mean squared error of nodes with `mask` set, or of all. */
+static double error_of(const leat_graph_micro *graph, const float *recon, const uint8_t *mask) {
+    double sum = 0;
+    int64_t count = 0;
+    for (int64_t i = 0; i < graph->nodes * LEAT_MICRO_NODE_FEATURES; i++) {
+        if (mask != NULL && mask[i / LEAT_MICRO_NODE_FEATURES] == 0) continue;
+        const double d = (double)recon[i] - (double)graph->x[i];
+        sum += d * d;
+        count++;
+    }
+    return count == 0 ? 0 : sum / (double)count;
+}
+
+static double distance_of(nn_golden *scores, const float *mu, int64_t nodes, int64_t width) {
+    int64_t n;
+    const double *mean = nn_golden_doubles(scores, "vgae/calib/mu_mean", &n);
+    const double *deviation = nn_golden_doubles(scores, "vgae/calib/mu_std", &n);
+    double sum = 0;
+    for (int64_t i = 0; i < nodes * width; i++) {
+        const double z = ((double)mu[i] - mean[i % width]) / deviation[i % width];
+        sum += z * z;
+    }
+    return sum / (double)nodes;
+}
+
+/* With nodes hidden: the error of these; without: the error of all, which is a graph's difficulty,
+ * the distance of mu, and the divergence. */
+static void test_scores(void **state) {
+    (void)state;
+    static const int trained[TRAINED] = {0, 1, 2, 3, 4, 5, 8, 15, 35, 67, 99, 131, 163, 195};
+    nn_golden *golden = open_golden();
+    nn_golden *wanted = nn_golden_open_path(golden_left_out("golden/can/scores_ref.safetensors"));
+    nn_golden *graphs = nn_golden_open_path(golden_path("golden/can/features_ref.safetensors"));
+    nn_golden *scaled =
+        nn_golden_open_path(golden_path("golden/can/features_scaled_ref.safetensors"));
+    const nn_split training = nn_split_of("", graphs, scaled);
+    const nn_split test = nn_split_of("test/", graphs, scaled);
+    leat_vgae_shape shape;
+    assert_ok(leat_vgae_shape_set(&shape, LEAT_VGAE_SMALL, VOCABULARY, err));
+    const float *params = params_of(golden, &shape, "after3");
+    void *model = model_make(VOCABULARY, 100, 100, 1, NULL);
+    float recon[SCORED], distance[SCORED], kl[SCORED], all[SCORED];
+    int64_t first = 0;
+    assert_int_equal(leat_vgae_latent(model), shape.values);
+    for (int i = 0; i < SCORED; i++) {
+        const leat_graph_micro graph = i < TRAINED ? nn_graph_of(&training, trained[i])
+                                                   : nn_graph_of(&test, 3 * (i - TRAINED));
+        const uint8_t *hidden = hidden_of(first, graph.nodes);
+        float *mu = nn_zeros(graph.nodes * shape.values);
+        const leat_vgae_output out = {.recon = nn_zeros(graph.nodes * LEAT_MICRO_NODE_FEATURES),
+                                      .mu = mu,
+                                      .logvar = nn_zeros(graph.nodes * shape.values),
+                                      .divergence = (double *)nn_zeros(2 * graph.nodes)};
+        double sum = 0;
+        assert_ok(leat_vgae_reconstruct(model, &graph, hidden, params, &out, err));
+        recon[i] = (float)error_of(&graph, out.recon, hidden);
+        assert_ok(leat_vgae_reconstruct(model, &graph, NULL, params, &out, err));
+        all[i] = (float)error_of(&graph, out.recon, NULL);
+        distance[i] = (float)distance_of(wanted, mu, graph.nodes, shape.values);
+        for (int64_t j = 0; j < graph.nodes; j++) sum += out.divergence[j];
+        kl[i] = (float)(sum / (double)(graph.nodes * shape.values));
+        first += graph.nodes;
+    }
+    nn_assert_golden(recon, wanted, "vgae/mean/recon", 1e-6);
+    nn_assert_golden(distance, wanted, "vgae/mean/mahal", 1.4e-6);
+    nn_assert_golden(kl, wanted, "vgae/mean/kl", 2e-6);
+    nn_assert_golden(all, wanted, "vgae/curriculum_mse", 1.7e-6);
+    leat_vgae_class.destroy(model);
+    nn_golden_close(golden);
+    nn_golden_close(wanted);
+    nn_golden_close(graphs);
+    nn_golden_close(scaled);
+    nn_free_all();
+}
+
 /* ---- Everywhere the same -------------------------------------------------------------------- */
 
 enum { SMALL_IDS = 21, MANY_IDS = 70 };
@@ -410,9 +496,10 @@ static void test_refused(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_golden),      cmocka_unit_test(test_step),
-        cmocka_unit_test(test_differences), cmocka_unit_test(test_bits),
-        cmocka_unit_test(test_units),       cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_golden),  cmocka_unit_test(test_step),
+        cmocka_unit_test(test_scores),  cmocka_unit_test(test_differences),
+        cmocka_unit_test(test_bits),    cmocka_unit_test(test_units),
+        cmocka_unit_test(test_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -25,23 +25,25 @@ typedef struct gat_job {
     const leat_gatv2_gradient *gradient;
 } gat_job;
 
-static leat_linear left_of(const leat_gatv2 *layer, int64_t nodes) {
-    return (leat_linear){nodes,       layer->in,        layer->heads * layer->width,
-                         layer->left, layer->left_bias, false};
-}
-static leat_linear right_of(const leat_gatv2 *layer, int64_t nodes) {
-    return (leat_linear){nodes,        layer->in,         layer->heads * layer->width,
-                         layer->right, layer->right_bias, false};
-}
-static leat_linear edge_of(const leat_gatv2 *layer, int64_t edges) {
+static leat_linear left_of(const leat_gatv2 *layer, int64_t nodes, float *work) {
     return (leat_linear){
-        edges, LEAT_MICRO_EDGE_FEATURES, layer->heads * layer->width, layer->edge, NULL, false};
+        nodes, layer->in, layer->heads * layer->width, layer->left, layer->left_bias, false, work};
+}
+static leat_linear right_of(const leat_gatv2 *layer, int64_t nodes, float *work) {
+    return (leat_linear){nodes,        layer->in,         layer->heads * layer->width,
+                         layer->right, layer->right_bias, false,
+                         work};
+}
+static leat_linear edge_of(const leat_gatv2 *layer, int64_t edges, float *work) {
+    return (leat_linear){
+        edges, LEAT_MICRO_EDGE_FEATURES, layer->heads * layer->width, layer->edge, NULL, false,
+        work};
 }
 
 int64_t leat_gatv2_work_count(const leat_device *device, const leat_gatv2 *layer, int64_t nodes,
                               int64_t edges) {
     const int64_t step = leat_lanes(layer->heads * layer->width);
-    const leat_linear left = left_of(layer, nodes), edge = edge_of(layer, edges);
+    const leat_linear left = left_of(layer, nodes, NULL), edge = edge_of(layer, edges, NULL);
     const int64_t a = leat_linear_work_count(device, &left);
     const int64_t b = leat_linear_work_count(device, &edge);
     if (a < 0 || b < 0) return -1;
@@ -49,7 +51,7 @@ int64_t leat_gatv2_work_count(const leat_device *device, const leat_gatv2 *layer
 }
 
 static gat_job job_of(const leat_device *device, const leat_gatv2 *layer,
-                      const leat_graph_edges *edges, const leat_gatv2_kept *kept, float *work) {
+                      const leat_graph_edges *edges, const leat_gatv2_kept *kept) {
     LEAT_ASSERT(layer->in >= 1 && layer->heads >= 1 && layer->width >= 1);
     LEAT_ASSERT(edges->nodes >= 1 && edges->count >= edges->nodes);
     gat_job job = {.kernels = device->kernels, .layer = layer, .edges = edges, .kept = kept};
@@ -57,7 +59,7 @@ static gat_job job_of(const leat_device *device, const leat_gatv2 *layer,
     job.step = leat_lanes(job.columns);
     const int64_t all = edges->nodes * job.step;
     LEAT_ASSERT(leat_apart(kept->left, all, kept->right, all));
-    job.edge = work;
+    job.edge = layer->work;
     job.d_left = job.edge + edges->count * job.step;
     job.d_right = job.d_left + all;
     job.d_score = job.d_right + all;
@@ -145,20 +147,22 @@ static void forward_part(void *context, int64_t part) {
 }
 
 static leat_code make_edges(const leat_device *device, const gat_job *job, leat_error *err) {
-    const leat_linear edge = edge_of(job->layer, job->edges->count);
-    return leat_linear_forward(device, &edge, job->edges->features, job->edge, job->products, err);
+    const leat_linear edge = edge_of(job->layer, job->edges->count, job->products);
+    return leat_linear_forward(device, &edge, job->edges->features, job->edge, err);
 }
 
 leat_code leat_gatv2_forward(const leat_device *device, const leat_gatv2 *layer,
-                             const leat_graph_edges *edges, const float *x,
-                             const leat_gatv2_kept *kept, float *y, float *work, leat_error *err) {
-    gat_job job = job_of(device, layer, edges, kept, work);
-    const leat_linear left = left_of(layer, edges->nodes), right = right_of(layer, edges->nodes);
+                             const leat_graph_edges *edges, const leat_gatv2_flow *flow, float *y,
+                             leat_error *err) {
+    const leat_gatv2_kept *kept = flow->kept;
+    gat_job job = job_of(device, layer, edges, kept);
+    const leat_linear left = left_of(layer, edges->nodes, job.products),
+                      right = right_of(layer, edges->nodes, job.products);
     const int64_t all = edges->nodes * job.step;
     job.y = y;
     LEAT_ASSERT(leat_apart(y, all, kept->left, all) && leat_apart(y, all, kept->right, all));
-    LEAT_TRY(leat_linear_forward(device, &left, x, kept->left, job.products, err));
-    LEAT_TRY(leat_linear_forward(device, &right, x, kept->right, job.products, err));
+    LEAT_TRY(leat_linear_forward(device, &left, flow->x, kept->left, err));
+    LEAT_TRY(leat_linear_forward(device, &right, flow->x, kept->right, err));
     LEAT_TRY(make_edges(device, &job, err));
     return leat_device_run(device, parts_of(&job), forward_part, &job, err);
 }
@@ -224,10 +228,11 @@ static void left_part(void *context, int64_t part) {
 
 leat_code leat_gatv2_backward(const leat_device *device, const leat_gatv2 *layer,
                               const leat_graph_edges *edges, const leat_gatv2_flow *flow,
-                              const leat_gatv2_gradient *gradient, float *work, leat_error *err) {
-    gat_job job = job_of(device, layer, edges, flow->kept, work);
-    const leat_linear left = left_of(layer, edges->nodes), right = right_of(layer, edges->nodes);
-    const leat_linear edge = edge_of(layer, edges->count);
+                              const leat_gatv2_gradient *gradient, leat_error *err) {
+    gat_job job = job_of(device, layer, edges, flow->kept);
+    const leat_linear left = left_of(layer, edges->nodes, job.products),
+                      right = right_of(layer, edges->nodes, job.products);
+    const leat_linear edge = edge_of(layer, edges->count, job.products);
     const leat_linear_gradient of_edge = {.weight = gradient->edge};
     const leat_linear_gradient of_left = {gradient->left, gradient->left_bias, flow->down, false};
     const leat_linear_gradient of_right = {gradient->right, gradient->right_bias, flow->down, true};
@@ -239,8 +244,7 @@ leat_code leat_gatv2_backward(const leat_device *device, const leat_gatv2 *layer
     LEAT_TRY(leat_device_run(device, parts_of(&job), score_part, &job, err));
     LEAT_TRY(leat_device_run(device, layer->heads, head_part, &job, err));
     LEAT_TRY(leat_device_run(device, parts_of(&job), left_part, &job, err));
-    LEAT_TRY(leat_linear_backward(device, &edge, edges->features, job.edge, &of_edge, job.products,
-                                  err));
-    LEAT_TRY(leat_linear_backward(device, &left, flow->x, job.d_left, &of_left, job.products, err));
-    return leat_linear_backward(device, &right, flow->x, job.d_right, &of_right, job.products, err);
+    LEAT_TRY(leat_linear_backward(device, &edge, edges->features, job.edge, &of_edge, err));
+    LEAT_TRY(leat_linear_backward(device, &left, flow->x, job.d_left, &of_left, err));
+    return leat_linear_backward(device, &right, flow->x, job.d_right, &of_right, err);
 }

@@ -38,6 +38,7 @@ typedef struct leat_gatv2 {
     const float *left, *right;           /* [heads * width][in] */
     const float *left_bias, *right_bias; /* [heads * width] */
     const float *edge;                   /* [heads * width][LEAT_MICRO_EDGE_FEATURES] */
+    float *work;                         /* leat_gatv2_work_count floats */
 } leat_gatv2;
 
 /* What forward keeps for backward. */
@@ -51,27 +52,27 @@ typedef struct leat_gatv2_kept {
 int64_t leat_gatv2_work_count(const leat_device *device, const leat_gatv2 *layer, int64_t nodes,
                               int64_t edges);
 
-/* x [nodes][leat_lanes(in)]. Unused lanes of y, and of what is kept, become +0. */
+typedef struct leat_gatv2_flow {
+    const float *x; /* [nodes][leat_lanes(in)] */
+    const leat_gatv2_kept *kept;
+    /* Of backward alone. */
+    const float *up; /* gradient of y, [nodes][step] */
+    float *down;     /* gradient of x, [nodes][leat_lanes(in)]; NULL: not computed */
+} leat_gatv2_flow;
+
+/* y from x. Unused lanes of y, and of what is kept, become +0. */
 LEAT_MUST_CHECK leat_code leat_gatv2_forward(const leat_device *device, const leat_gatv2 *layer,
-                                             const leat_graph_edges *edges, const float *x,
-                                             const leat_gatv2_kept *kept, float *y, float *work,
+                                             const leat_graph_edges *edges,
+                                             const leat_gatv2_flow *flow, float *y,
                                              leat_error *err);
 
 /* Of the parameters; in their shapes, added to. */
 typedef struct leat_gatv2_gradient {
     float *att, *bias, *left, *right, *left_bias, *right_bias, *edge;
 } leat_gatv2_gradient;
-
-typedef struct leat_gatv2_flow {
-    const float *x;
-    const leat_gatv2_kept *kept;
-    const float *up; /* gradient of y, [nodes][step] */
-    float *down;     /* gradient of x, [nodes][leat_lanes(in)]; NULL: not computed */
-} leat_gatv2_flow;
 LEAT_MUST_CHECK leat_code leat_gatv2_backward(const leat_device *device, const leat_gatv2 *layer,
                                               const leat_graph_edges *edges,
                                               const leat_gatv2_flow *flow,
-                                              const leat_gatv2_gradient *gradient, float *work,
-                                              leat_error *err);
+                                              const leat_gatv2_gradient *gradient, leat_error *err);
 
 #endif

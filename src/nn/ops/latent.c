@@ -10,7 +10,6 @@ typedef struct latent_job {
     const leat_kernels *kernels;
     const leat_latent *of;
     int64_t step;
-    float factor;
     const float *up;
     float *z, *d_mu, *d_logvar;
     double *divergence;
@@ -51,9 +50,9 @@ static void backward_piece(const latent_job *job, int64_t at, const piece *p) {
     for (int64_t c = 0; c < p->count; c++) {
         const float up = job->up[at + c], logvar = job->of->logvar[at + c];
         const float noise = job->of->noise == NULL ? 0 : job->of->noise[at + c];
-        const float down =
-            (up * noise) * (0.5f * p->deviation[c]) + (0.5f * job->factor) * (p->variance[c] - 1);
-        job->d_mu[at + c] = up + job->factor * job->of->mu[at + c];
+        const float down = (up * noise) * (0.5f * p->deviation[c]) +
+                           (0.5f * job->of->factor) * (p->variance[c] - 1);
+        job->d_mu[at + c] = up + job->of->factor * job->of->mu[at + c];
         job->d_logvar[at + c] =
             logvar >= -LEAT_LOGVAR_MAX && logvar <= LEAT_LOGVAR_MAX ? down : 0.0f;
     }
@@ -99,9 +98,9 @@ leat_code leat_latent_forward(const leat_device *device, const leat_latent *of, 
     return run(device, &job, err);
 }
 
-leat_code leat_latent_backward(const leat_device *device, const leat_latent *of, float factor,
-                               const float *up, float *d_mu, float *d_logvar, leat_error *err) {
-    latent_job job = {.of = of, .factor = factor, .up = up, .d_mu = d_mu, .d_logvar = d_logvar};
+leat_code leat_latent_backward(const leat_device *device, const leat_latent *of, const float *up,
+                               float *d_mu, float *d_logvar, leat_error *err) {
+    latent_job job = {.of = of, .up = up, .d_mu = d_mu, .d_logvar = d_logvar};
     LEAT_ASSERT(up != NULL && d_logvar != up && d_logvar != d_mu);
     return run(device, &job, err);
 }

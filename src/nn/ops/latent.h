@@ -23,6 +23,7 @@ typedef struct leat_latent {
     int64_t rows, width;
     const float *mu, *logvar;
     const float *noise; /* NULL: 0, so that z is mu */
+    float factor;       /* of the sum of divergences in the loss; of backward alone */
 } leat_latent;
 
 /* z; and the divergence of each row, [rows], unless it is NULL. */
@@ -30,8 +31,8 @@ LEAT_MUST_CHECK leat_code leat_latent_forward(const leat_device *device, const l
                                               float *z, double *divergence, leat_error *err);
 /* d_mu and d_logvar from up, the gradient of z; d_mu may be up. */
 LEAT_MUST_CHECK leat_code leat_latent_backward(const leat_device *device, const leat_latent *of,
-                                               float factor, const float *up, float *d_mu,
-                                               float *d_logvar, leat_error *err);
+                                               const float *up, float *d_mu, float *d_logvar,
+                                               leat_error *err);
 /* x, limited to [-most, most], without padding: out [rows][width]. most may be infinite. */
 void leat_rows_out(int64_t rows, int64_t width, float most, const float *x, float *out);
 /* Rows out[i] = x[row[i]], and x[row[i]] += in[i]; rows are different, width as above. */

@@ -26,7 +26,8 @@ leat_code leat_row_sums(const leat_device *device, int64_t rows, int64_t columns
                         float *sums, leat_error *err) {
     sums_job job = {device->kernels, rows, columns, x, sums};
     LEAT_ASSERT(rows >= 0 && columns >= 1);
-    LEAT_ASSERT(leat_apart(x, rows * leat_lanes(columns), sums, columns));
+    const int64_t all = rows * leat_lanes(columns);
+    LEAT_ASSERT(leat_apart(x, all, sums, columns));
     return leat_device_run(device, leat_lanes(columns) / LEAT_LANES, sums_part, &job, err);
 }
 
@@ -86,21 +87,20 @@ int64_t leat_linear_work_count(const leat_device *device, const leat_linear *lay
 }
 
 leat_code leat_linear_forward(const leat_device *device, const leat_linear *layer, const float *x,
-                              float *y, float *work, leat_error *err) {
+                              float *y, leat_error *err) {
     const leat_product product = forward_of(layer, x, y);
-    return leat_product_run(device, &product, work, err);
+    return leat_product_run(device, &product, layer->work, err);
 }
 
 leat_code leat_linear_backward(const leat_device *device, const leat_linear *layer, const float *x,
-                               const float *up, const leat_linear_gradient *out, float *work,
-                               leat_error *err) {
+                               const float *up, const leat_linear_gradient *out, leat_error *err) {
     if (out->weight != NULL) {
         const leat_product product = weights_of(layer, x, up, out->weight);
-        LEAT_TRY(leat_product_run(device, &product, work, err));
+        LEAT_TRY(leat_product_run(device, &product, layer->work, err));
     }
     if (out->bias != NULL)
         LEAT_TRY(leat_row_sums(device, layer->rows, layer->out, up, out->bias, err));
     if (out->x == NULL) return LEAT_OK;
     const leat_product product = down_of(layer, up, out->x, out->add);
-    return leat_product_run(device, &product, work, err);
+    return leat_product_run(device, &product, layer->work, err);
 }

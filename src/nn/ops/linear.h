@@ -16,14 +16,14 @@ typedef struct leat_linear {
     const float *weight;   /* [out][in] */
     const float *bias;     /* [out]; NULL: none */
     bool relu;
+    float *work; /* leat_linear_work_count floats */
 } leat_linear;
 
-/* Floats of work space for both directions; it does not shrink with rows. */
+/* Floats of work space for both directions; more rows never need less. */
 int64_t leat_linear_work_count(const leat_device *device, const leat_linear *layer);
 
 LEAT_MUST_CHECK leat_code leat_linear_forward(const leat_device *device, const leat_linear *layer,
-                                              const float *x, float *y, float *work,
-                                              leat_error *err);
+                                              const float *x, float *y, leat_error *err);
 
 /* From `up`, the gradient of y before the activation: leat_leaky_backward with slope 0 gives it. */
 typedef struct leat_linear_gradient {
@@ -33,8 +33,7 @@ typedef struct leat_linear_gradient {
 } leat_linear_gradient;
 LEAT_MUST_CHECK leat_code leat_linear_backward(const leat_device *device, const leat_linear *layer,
                                                const float *x, const float *up,
-                                               const leat_linear_gradient *out, float *work,
-                                               leat_error *err);
+                                               const leat_linear_gradient *out, leat_error *err);
 
 /* sums[c] += x of each row, ascending, for `columns` of rows [row][step]. */
 LEAT_MUST_CHECK leat_code leat_row_sums(const leat_device *device, int64_t rows, int64_t columns,

@@ -135,10 +135,11 @@ leat_code leat_gat_forward(const leat_gat_run *run, leat_error *err) {
     LEAT_TRY(
         leat_embedding_forward(&run->device, &embedding, run->batch->x, NULL, memory->input, err));
     for (int i = 0; i < shape->layers; i++) {
-        const leat_gatv2 layer = layer_of(shape, i, run->parameters);
+        leat_gatv2 layer = layer_of(shape, i, run->parameters);
+        const leat_gatv2_flow flow = {.x = input_of(run, i), .kept = &memory->kept[i]};
         float *out = at_layer(run, memory->head.layers, i);
-        LEAT_TRY(leat_gatv2_forward(&run->device, &layer, &edges, input_of(run, i),
-                                    &memory->kept[i], out, memory->work, err));
+        layer.work = memory->work;
+        LEAT_TRY(leat_gatv2_forward(&run->device, &layer, &edges, &flow, out, err));
         LEAT_TRY(leat_leaky(&run->device, 0, run->batch->nodes * shape->values, out, out, err));
         LEAT_TRY(drop(run, i, out, err));
     }
@@ -166,7 +167,8 @@ static leat_code layer_backward(const leat_gat_run *run, const leat_graph_edges 
     const leat_gat_memory *memory = run->memory;
     const int64_t count = run->batch->nodes * run->shape->values;
     float *up = at_layer(run, memory->head.up_layers, i);
-    const leat_gatv2 layer = layer_of(run->shape, i, run->parameters);
+    leat_gatv2 layer = layer_of(run->shape, i, run->parameters);
+    layer.work = memory->work;
     const leat_gatv2_gradient gradient = gradient_of(run, i);
     const leat_gatv2_flow flow = {.x = input_of(run, i),
                                   .kept = &memory->kept[i],
@@ -176,7 +178,7 @@ static leat_code layer_backward(const leat_gat_run *run, const leat_graph_edges 
     LEAT_TRY(drop(run, i, up, err));
     LEAT_TRY(leat_leaky_backward(&run->device, 0, count, at_layer(run, memory->head.layers, i), up,
                                  up, err));
-    LEAT_TRY(leat_gatv2_backward(&run->device, &layer, edges, &flow, &gradient, memory->work, err));
+    LEAT_TRY(leat_gatv2_backward(&run->device, &layer, edges, &flow, &gradient, err));
     if (i == 0) return LEAT_OK;
     return leat_add_scaled(&run->device, count, 1, memory->down,
                            at_layer(run, memory->head.up_layers, i - 1), err);

@@ -37,10 +37,9 @@ leat_code leat_vgae_id_head(const leat_vgae_pass *pass, double *loss, leat_error
         const leat_id_loss of = {rows, shape->vocabulary, s->want + at,
                                  (float)(LEAT_VGAE_SHARE_ID / (double)count)};
         leat_rows_gather(rows, values, s->rows + at, s->z, s->block);
-        LEAT_TRY(leat_linear_forward(&pass->device, &linear, s->block, s->logits, s->work, err));
+        LEAT_TRY(leat_linear_forward(&pass->device, &linear, s->block, s->logits, err));
         LEAT_TRY(leat_id_loss_run(&pass->device, &of, s->logits, s->sums[0], err));
-        LEAT_TRY(leat_linear_backward(&pass->device, &linear, s->block, s->logits, &gradient,
-                                      s->work, err));
+        LEAT_TRY(leat_linear_backward(&pass->device, &linear, s->block, s->logits, &gradient, err));
         leat_rows_gather_backward(rows, values, s->rows + at, s->d_block, s->d_z);
         for (int64_t i = 0; i < rows; i++) sum += s->sums[0][i];
     }
@@ -63,7 +62,7 @@ static leat_code dense_forward(const leat_vgae_pass *pass, leat_error *err) {
             leat_vgae_linear(pass, &pass->shape->neighbour[i], pass->batch->nodes, values, true);
         const leat_graph_random dropout = dropout_of(pass, i);
         LEAT_TRY(leat_linear_forward(&pass->device, &linear, i == 0 ? s->z : s->dropped_dense[0],
-                                     s->dense[i], s->work, err));
+                                     s->dense[i], err));
         LEAT_TRY(leat_graph_dropout(&pass->device, &dropout, values, s->dense[i],
                                     s->dropped_dense[i], err));
     }
@@ -85,7 +84,7 @@ static leat_code dense_backward(const leat_vgae_pass *pass, leat_error *err) {
         LEAT_TRY(leat_leaky_backward(&pass->device, 0, nodes * leat_lanes(values), s->dense[i], up,
                                      up, err));
         LEAT_TRY(leat_linear_backward(&pass->device, &linear, i == 0 ? s->z : s->dropped_dense[0],
-                                      up, &gradient, s->work, err));
+                                      up, &gradient, err));
     }
     return LEAT_OK;
 }
@@ -113,14 +112,14 @@ static leat_code logits_block(const leat_vgae_pass *pass, int64_t at, neighbour_
         .of_positive = (float)(LEAT_VGAE_SHARE_NEIGHBOURS / (double)found->positives),
         .of_negative = (float)(LEAT_VGAE_SHARE_NEIGHBOURS / (double)found->negatives)};
     const float *in = s->dropped_dense[1] + place;
-    LEAT_TRY(leat_linear_forward(&pass->device, &linear, in, s->logits, s->work, err));
+    LEAT_TRY(leat_linear_forward(&pass->device, &linear, in, s->logits, err));
     LEAT_TRY(
         leat_neighbour_loss_run(&pass->device, &loss, s->d_logits, s->sums[0], s->sums[1], err));
     for (int64_t i = 0; i < rows; i++) {
         sums->positives += s->sums[0][i];
         sums->negatives += s->sums[1][i];
     }
-    return leat_linear_backward(&pass->device, &linear, in, s->d_logits, &gradient, s->work, err);
+    return leat_linear_backward(&pass->device, &linear, in, s->d_logits, &gradient, err);
 }
 
 leat_code leat_vgae_neighbour_head(const leat_vgae_pass *pass, double *loss, leat_error *err) {

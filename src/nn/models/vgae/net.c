@@ -15,7 +15,9 @@ enum { FEATURES = LEAT_MICRO_NODE_FEATURES };
 
 /* ---- Memory --------------------------------------------------------------------------------- */
 
-static leat_gatv2 encoder_of(const leat_vgae_shape *shape, const float *parameters) {
+static leat_gatv2 encoder_of(const leat_vgae_pass *pass) {
+    const leat_vgae_shape *shape = pass->shape;
+    const float *parameters = pass->parameters;
     const leat_vgae_gat *at = &shape->encoder;
     return (leat_gatv2){.in = LEAT_VGAE_INPUT,
                         .heads = shape->heads,
@@ -26,10 +28,13 @@ static leat_gatv2 encoder_of(const leat_vgae_shape *shape, const float *paramete
                         .right = parameters + at->right,
                         .left_bias = parameters + at->left_bias,
                         .right_bias = parameters + at->right_bias,
-                        .edge = parameters + at->edge};
+                        .edge = parameters + at->edge,
+                        .work = pass->scratch->work};
 }
 
-static leat_gatv2 decoder_of(const leat_vgae_shape *shape, const float *parameters) {
+static leat_gatv2 decoder_of(const leat_vgae_pass *pass) {
+    const leat_vgae_shape *shape = pass->shape;
+    const float *parameters = pass->parameters;
     const leat_vgae_gat *at = &shape->decoder;
     return (leat_gatv2){.in = shape->values,
                         .heads = 1,
@@ -40,7 +45,8 @@ static leat_gatv2 decoder_of(const leat_vgae_shape *shape, const float *paramete
                         .right = parameters + at->right,
                         .left_bias = parameters + at->left_bias,
                         .right_bias = parameters + at->right_bias,
-                        .edge = parameters + at->edge};
+                        .edge = parameters + at->edge,
+                        .work = pass->scratch->work};
 }
 
 static int64_t most(int64_t a, int64_t b) { return a > b ? a : b; }
@@ -143,7 +149,8 @@ leat_linear leat_vgae_linear(const leat_vgae_pass *pass, const leat_vgae_dense *
                          .out = out,
                          .weight = pass->parameters + of->weight,
                          .bias = pass->parameters + of->bias,
-                         .relu = relu};
+                         .relu = relu,
+                         .work = pass->scratch->work};
 }
 
 static leat_embedding embedding_of(const leat_vgae_pass *pass) {
@@ -188,37 +195,39 @@ static leat_code encode(const leat_vgae_pass *pass, leat_error *err) {
     const leat_device *device = &pass->device;
     const int64_t values = pass->shape->values, nodes = pass->batch->nodes;
     const leat_embedding embedding = embedding_of(pass);
-    const leat_gatv2 encoder = encoder_of(pass->shape, pass->parameters);
+    const leat_gatv2 encoder = encoder_of(pass);
+    const leat_gatv2_flow flow = {.x = s->input, .kept = &s->encoder};
     const leat_graphnorm norm = norm_of(pass);
     const leat_graph_random dropout = dropout_of(pass);
     const leat_linear mean = leat_vgae_linear(pass, &pass->shape->mean, nodes, values, false);
     const leat_linear logvar = leat_vgae_linear(pass, &pass->shape->logvar, nodes, values, false);
     LEAT_TRY(leat_embedding_forward(device, &embedding, pass->batch->x, pass->random.hidden,
                                     s->input, err));
-    LEAT_TRY(leat_gatv2_forward(device, &encoder, &s->edges, s->input, &s->encoder, s->attended,
-                                s->work, err));
+    LEAT_TRY(leat_gatv2_forward(device, &encoder, &s->edges, &flow, s->attended, err));
     LEAT_TRY(leat_graphnorm_forward(device, &norm, s->attended, s->normed, err));
     LEAT_TRY(leat_leaky(device, 0, nodes * leat_lanes(values), s->normed, s->normed, err));
     LEAT_TRY(leat_graph_dropout(device, &dropout, values, s->normed, s->encoded, err));
-    LEAT_TRY(leat_linear_forward(device, &mean, s->encoded, s->mu, s->work, err));
-    return leat_linear_forward(device, &logvar, s->encoded, s->logvar, s->work, err);
+    LEAT_TRY(leat_linear_forward(device, &mean, s->encoded, s->mu, err));
+    return leat_linear_forward(device, &logvar, s->encoded, s->logvar, err);
 }
 
 static leat_latent latent_of(const leat_vgae_pass *pass) {
-    return (leat_latent){pass->batch->nodes, pass->shape->values, pass->scratch->mu,
-                         pass->scratch->logvar, pass->random.noise};
+    const double terms = (double)pass->batch->nodes * (double)pass->shape->values;
+    return (leat_latent){pass->batch->nodes, pass->shape->values,
+                         pass->scratch->mu,  pass->scratch->logvar,
+                         pass->random.noise, (float)(LEAT_VGAE_SHARE_KL / terms)};
 }
 
 leat_code leat_vgae_forward(const leat_vgae_pass *pass, leat_error *err) {
     leat_vgae_scratch *s = pass->scratch;
-    const leat_gatv2 decoder = decoder_of(pass->shape, pass->parameters);
+    const leat_gatv2 decoder = decoder_of(pass);
+    const leat_gatv2_flow flow = {.x = s->z, .kept = &s->decoder};
     const leat_latent latent = latent_of(pass);
     leat_graph_edges_set(pass->batch, &s->edges);
     set_ids(pass);
     LEAT_TRY(encode(pass, err));
     LEAT_TRY(leat_latent_forward(&pass->device, &latent, s->z, s->sums[1], err));
-    return leat_gatv2_forward(&pass->device, &decoder, &s->edges, s->z, &s->decoder, s->recon,
-                              s->work, err);
+    return leat_gatv2_forward(&pass->device, &decoder, &s->edges, &flow, s->recon, err);
 }
 
 /* ---- Backward ------------------------------------------------------------------------------- */
@@ -246,12 +255,12 @@ static leat_code decode_back(const leat_vgae_pass *pass, double *loss, leat_erro
     const int64_t nodes = pass->batch->nodes;
     const double terms = (double)nodes * FEATURES;
     const leat_square_loss square = {nodes, FEATURES, s->recon, pass->batch->x, (float)(1 / terms)};
-    const leat_gatv2 decoder = decoder_of(pass->shape, pass->parameters);
+    const leat_gatv2 decoder = decoder_of(pass);
     const leat_gatv2_gradient gradient = gat_gradient(pass, &pass->shape->decoder);
     const leat_gatv2_flow flow = {s->z, &s->decoder, s->d_recon, s->d_z};
     LEAT_TRY(leat_square_loss_run(&pass->device, &square, s->d_recon, s->sums[0], err));
     *loss = sum_rows(nodes, s->sums[0]) / terms;
-    return leat_gatv2_backward(&pass->device, &decoder, &s->edges, &flow, &gradient, s->work, err);
+    return leat_gatv2_backward(&pass->device, &decoder, &s->edges, &flow, &gradient, err);
 }
 
 /* From d_z through the latent vectors to up[1], the gradient of what was encoded. */
@@ -266,12 +275,9 @@ static leat_code latent_back(const leat_vgae_pass *pass, leat_error *err) {
                                           s->gradient + shape->mean.bias, s->up[1], false};
     const leat_linear_gradient of_logvar = {s->gradient + shape->logvar.weight,
                                             s->gradient + shape->logvar.bias, s->up[1], true};
-    const float factor = (float)(LEAT_VGAE_SHARE_KL / ((double)nodes * (double)values));
-    LEAT_TRY(leat_latent_backward(&pass->device, &latent, factor, s->d_z, s->d_z, s->up[0], err));
-    LEAT_TRY(
-        leat_linear_backward(&pass->device, &mean, s->encoded, s->d_z, &of_mean, s->work, err));
-    return leat_linear_backward(&pass->device, &logvar, s->encoded, s->up[0], &of_logvar, s->work,
-                                err);
+    LEAT_TRY(leat_latent_backward(&pass->device, &latent, s->d_z, s->d_z, s->up[0], err));
+    LEAT_TRY(leat_linear_backward(&pass->device, &mean, s->encoded, s->d_z, &of_mean, err));
+    return leat_linear_backward(&pass->device, &logvar, s->encoded, s->up[0], &of_logvar, err);
 }
 
 static leat_code encode_back(const leat_vgae_pass *pass, leat_error *err) {
@@ -280,7 +286,7 @@ static leat_code encode_back(const leat_vgae_pass *pass, leat_error *err) {
     const leat_device *device = &pass->device;
     const int64_t count = pass->batch->nodes * leat_lanes(shape->values);
     const leat_embedding embedding = embedding_of(pass);
-    const leat_gatv2 encoder = encoder_of(shape, pass->parameters);
+    const leat_gatv2 encoder = encoder_of(pass);
     leat_graphnorm norm = norm_of(pass);
     const leat_graph_random dropout = dropout_of(pass);
     norm.gradient =
@@ -291,7 +297,7 @@ static leat_code encode_back(const leat_vgae_pass *pass, leat_error *err) {
     LEAT_TRY(leat_graph_dropout(device, &dropout, shape->values, s->up[1], s->up[1], err));
     LEAT_TRY(leat_leaky_backward(device, 0, count, s->normed, s->up[1], s->up[1], err));
     LEAT_TRY(leat_graphnorm_backward(device, &norm, s->attended, s->up[1], s->up[1], err));
-    LEAT_TRY(leat_gatv2_backward(device, &encoder, &s->edges, &flow, &gradient, s->work, err));
+    LEAT_TRY(leat_gatv2_backward(device, &encoder, &s->edges, &flow, &gradient, err));
     return leat_embedding_backward(device, &embedding, s->d_input, s->gradient + shape->embedding,
                                    s->by_id, err);
 }

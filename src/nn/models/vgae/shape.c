@@ -8,13 +8,19 @@
 /* Of uniform numbers in [-bound, bound]. */
 static double deviation_of(double square_of_bound) { return sqrt(square_of_bound / 3); }
 
-/* columns 0: a vector. */
-static int64_t add(leat_vgae_shape *shape, double mean, double deviation, int64_t rows,
-                   int64_t columns, const char *stem, const char *part) {
+/* columns 0: a vector. deviation 0: all 0. */
+static int64_t add(leat_vgae_shape *shape, double deviation, int64_t rows, int64_t columns,
+                   const char *stem, const char *part) {
     const int64_t sizes[] = {rows, columns};
     LEAT_ASSERT(shape->param_count < LEAT_VGAE_PARAMS);
-    return leat_param_add(shape->params, &shape->param_count, mean, deviation, columns == 0 ? 1 : 2,
+    return leat_param_add(shape->params, &shape->param_count, 0, deviation, columns == 0 ? 1 : 2,
                           sizes, "%s.%s", stem, part)
+        ->offset;
+}
+
+static int64_t add_ones(leat_vgae_shape *shape, const char *name) {
+    LEAT_ASSERT(shape->param_count < LEAT_VGAE_PARAMS);
+    return leat_param_add(shape->params, &shape->param_count, 1, 0, 1, &shape->values, "%s", name)
         ->offset;
 }
 
@@ -27,30 +33,30 @@ static void add_gat(leat_vgae_shape *shape, leat_vgae_gat *of, int64_t in, int64
     of->att = leat_param_add(shape->params, &shape->param_count, 0,
                              deviation_of(6.0 / (double)(heads + width)), 3, att, "%s.att", stem)
                   ->offset;
-    of->bias = add(shape, 0, 0, out, 0, stem, "bias");
-    of->left = add(shape, 0, glorot, out, in, stem, "lin_l.weight");
-    of->left_bias = add(shape, 0, bias, out, 0, stem, "lin_l.bias");
-    of->right = add(shape, 0, glorot, out, in, stem, "lin_r.weight");
-    of->right_bias = add(shape, 0, bias, out, 0, stem, "lin_r.bias");
+    of->bias = add(shape, 0, out, 0, stem, "bias");
+    of->left = add(shape, glorot, out, in, stem, "lin_l.weight");
+    of->left_bias = add(shape, bias, out, 0, stem, "lin_l.bias");
+    of->right = add(shape, glorot, out, in, stem, "lin_r.weight");
+    of->right_bias = add(shape, bias, out, 0, stem, "lin_r.bias");
     of->edge =
-        add(shape, 0, deviation_of(6.0 / (double)(edge + out)), out, edge, stem, "lin_edge.weight");
+        add(shape, deviation_of(6.0 / (double)(edge + out)), out, edge, stem, "lin_edge.weight");
 }
 
 static void add_dense(leat_vgae_shape *shape, leat_vgae_dense *of, int64_t out, const char *stem) {
     const double deviation = deviation_of(1.0 / (double)shape->values);
-    of->weight = add(shape, 0, deviation, out, shape->values, stem, "weight");
-    of->bias = add(shape, 0, deviation, out, 0, stem, "bias");
+    of->weight = add(shape, deviation, out, shape->values, stem, "weight");
+    of->bias = add(shape, deviation, out, 0, stem, "bias");
 }
 
 static void add_all(leat_vgae_shape *shape) {
     const int64_t values = shape->values, vocabulary = shape->vocabulary;
-    shape->embedding = add(shape, 0, 1, vocabulary + 1, LEAT_VGAE_EMBEDDING,
+    shape->embedding = add(shape, 1, vocabulary + 1, LEAT_VGAE_EMBEDDING,
                            "input_encoder.id_encoder.embedding", "weight");
     add_gat(shape, &shape->encoder, LEAT_VGAE_INPUT, shape->heads, shape->width,
             "encoder_layers.0");
-    shape->norm_weight = add(shape, 1, 0, values, 0, "encoder_bns.0", "weight");
-    shape->norm_bias = add(shape, 0, 0, values, 0, "encoder_bns.0", "bias");
-    shape->norm_scale = add(shape, 1, 0, values, 0, "encoder_bns.0", "mean_scale");
+    shape->norm_weight = add_ones(shape, "encoder_bns.0.weight");
+    shape->norm_bias = add(shape, 0, values, 0, "encoder_bns.0", "bias");
+    shape->norm_scale = add_ones(shape, "encoder_bns.0.mean_scale");
     add_dense(shape, &shape->mean, values, "z_mean");
     add_dense(shape, &shape->logvar, values, "z_logvar");
     add_gat(shape, &shape->decoder, values, 1, LEAT_MICRO_NODE_FEATURES, "decoder_layers.0");
