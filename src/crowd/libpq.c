@@ -229,6 +229,20 @@ static leat_code check_settings(const PQconninfoOption *options, leat_error *err
     return LEAT_OK;
 }
 
+/* With libpq of any version as with 16 and newer: the certificate is always verified, as is the
+ * name of the host. */
+static leat_code find_authorities(leat_pg_place *place, const PQconninfoOption *options,
+                                  leat_error *err) {
+    const char *root = setting(options, "sslrootcert"), *mode = setting(options, "sslmode");
+    if (root == NULL || strcmp(root, "system") != 0) return LEAT_OK;
+    if (mode != NULL && strcmp(mode, "verify-full") != 0)
+        return leat_fail(err, LEAT_ERR_OPTION,
+                         "sslrootcert=system in the URL requires sslmode=verify-full, not %.40s: "
+                         "anybody can have a certificate from these authorities",
+                         mode);
+    return leat_authorities_find(place->authorities, err);
+}
+
 leat_code leat_pg_place_parse(leat_pg_place *place, const char *url, leat_error *err) {
     library pq = {0};
     char *why = NULL;
@@ -250,6 +264,7 @@ leat_code leat_pg_place_parse(leat_pg_place *place, const char *url, leat_error 
     } else {
         code = check_settings(options, err);
         if (code == LEAT_OK) code = keep_settings(place, options, err);
+        if (code == LEAT_OK) code = find_authorities(place, options, err);
         pq.conninfoFree(options);
     }
     if (why != NULL) pq.freemem(why);
@@ -347,7 +362,9 @@ static void no_notice(void *user, const char *text) { (void)user, (void)text; }
 
 static leat_code start(leat_pg *pg, const leat_pg_place *place, const char *program,
                        leat_error *err) {
-    /* The URL comes first; what follows wins. Keep-alives notice a peer that is gone. */
+    /* The URL comes first; what follows wins, unless it is "". Keep-alives notice a peer that is
+     * gone. */
+    const char *const mode = place->authorities[0] != 0 ? "verify-full" : "";
     const char *const names[] = {"dbname",
                                  "application_name",
                                  "fallback_application_name",
@@ -359,9 +376,12 @@ static leat_code start(leat_pg *pg, const leat_pg_place *place, const char *prog
                                  "keepalives_count",
                                  "tcp_user_timeout",
                                  "gssencmode",
+                                 "sslrootcert",
+                                 "sslmode",
                                  NULL};
-    const char *const values[] = {place->url, program, program, "UTF8",  "/dev/null/none", "1",
-                                  "10",       "5",     "3",     "30000", "disable",        NULL};
+    const char *const values[] = {
+        place->url, program, program, "UTF8",    "/dev/null/none",   "1",  "10",
+        "5",        "3",     "30000", "disable", place->authorities, mode, NULL};
     const int64_t until_ns = limit_of(pg);
     pg->connection = pg->pq.connectStartParams(names, values, 1);
     if (pg->connection == NULL) return leat_fail(err, LEAT_ERR_MEMORY, "libpq: out of memory");

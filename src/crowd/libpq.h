@@ -10,6 +10,7 @@
 #define LEAT_CROWD_LIBPQ_H
 
 #include "base/error.h"
+#include "crowd/authorities.h"
 #include "crowd/stop.h"
 
 #define LEAT_PG_URL_BYTES 2048
@@ -21,15 +22,17 @@
 
 /* What a URL says. */
 typedef struct leat_pg_place {
-    char url[LEAT_PG_URL_BYTES];   /* without `run`; has the password */
-    char shown[LEAT_PG_URL_BYTES]; /* for messages: the password is *** */
-    char run[LEAT_PG_NAME_BYTES];  /* the parameter `run`; "": none */
+    char url[LEAT_PG_URL_BYTES];              /* without `run`; has the password */
+    char shown[LEAT_PG_URL_BYTES];            /* for messages: the password is *** */
+    char run[LEAT_PG_NAME_BYTES];             /* the parameter `run`; "": none */
+    char authorities[LEAT_AUTHORITIES_BYTES]; /* of sslrootcert=system; "": the URL says which */
     char host[256], port[16], login[LEAT_PG_NAME_BYTES], database[LEAT_PG_NAME_BYTES];
 } leat_pg_place;
 /*
  * Reads "postgresql://USER:PASSWORD@HOST:PORT/DATABASE?run=NAME&sslmode=...". User, host and
  * database must be there: what is not said is not taken from the environment, from files or from
- * the login, all of which differ between machines. LEAT_ERR_OPTION.
+ * the login, all of which differ between machines. But sslrootcert=system, which goes with
+ * sslmode=verify-full alone, means what this machine trusts (authorities.h). LEAT_ERR_OPTION.
  */
 LEAT_MUST_CHECK leat_code leat_pg_place_parse(leat_pg_place *place, const char *url,
                                               leat_error *err);
