@@ -222,6 +222,11 @@ foreach(source ${tool_sources})
   list(APPEND LEAT_TOOLS_${folder} ${target})
 endforeach()
 
+# leat-worker, which tests/crowd/test_worker.py runs.
+if(TARGET leat_worker)
+  list(APPEND LEAT_TOOLS_crowd leat_worker)
+endif()
+
 # The command that counts its memory (tests/cli/counted.c), for tests of --memory.
 if(TARGET leat)
   add_executable(leat_counted $<TARGET_OBJECTS:leat> tests/cli/counted.c tests/fault/count.c)

@@ -100,9 +100,21 @@ static void write_groups(leat_cli *cli, const leat_cli_rows *rows) {
     }
 }
 
+/* Examples are lines of leat; in a program with another name, its own ones. */
+static void write_example(leat_cli *cli, const leat_cli_command *command, const char *called,
+                          const leat_cli_example *example) {
+    const char *line = example->line;
+    const size_t size = strlen(command->words);
+    if (strncmp(line, "leat ", 5) == 0 && strncmp(line + 5, command->words, size) == 0)
+        leat_out(cli, "  %s%s\n%*s", called, line + 5 + size, 6, "");
+    else leat_out(cli, "  %s\n%*s", line, 6, "");
+    write_wrapped(cli, example->says, 6, 6);
+}
+
 void leat_cli_help_command(leat_cli *cli, const leat_cli_command *command) {
-    leat_out(cli, "leat %s: %s\n\nUsage: leat %s %s\n\n", command->words, command->purpose,
-             command->words, command->usage);
+    char called[LEAT_CLI_CALLED_BYTES];
+    leat_cli_called(command, called);
+    leat_out(cli, "%s: %s\n\nUsage: %s %s\n\n", called, command->purpose, called, command->usage);
     write_paragraphs(cli, command->about);
     leat_cli_rows rows;
     leat_cli_list(command, &rows);
@@ -111,10 +123,8 @@ void leat_cli_help_command(leat_cli *cli, const leat_cli_command *command) {
     write_groups(cli, &rows);
     if (leat_cli_has_sizes(&rows)) leat_out(cli, "\n%s\n", LEAT_CLI_SIZE_NOTE);
     leat_out(cli, "\nExamples:\n");
-    for (const leat_cli_example *row = command->examples; row->line != NULL; row++) {
-        leat_out(cli, "  %s\n%*s", row->line, 6, "");
-        write_wrapped(cli, row->says, 6, 6);
-    }
+    for (const leat_cli_example *row = command->examples; row->line != NULL; row++)
+        write_example(cli, command, called, row);
     leat_out(cli, "\nExit status: 0 success, 1 failure, 2 wrong usage.\n");
 }
 

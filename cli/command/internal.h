@@ -60,6 +60,11 @@ struct leat_cli {
 
 extern const leat_cli_command *const leat_cli_commands[]; /* ends with NULL */
 
+/* How a command is called, and what --help is of without one (NULL): "leat ingest probes", "leat".
+ * A program with another name has its own (cli/worker/main.c). Returns text. */
+#define LEAT_CLI_CALLED_BYTES 80
+const char *leat_cli_called(const leat_cli_command *command, char text[LEAT_CLI_CALLED_BYTES]);
+
 /* Parses argv (after the command's words) by the command's table, reordering it so that arguments
  * are adjacent. Returns 0, or 2 after reporting an error. */
 int leat_cli_parse(leat_cli *cli, int count, char **argv);

@@ -206,9 +206,8 @@ void leat_cli_note(leat_cli *cli, const char *format, ...) {
 }
 
 int leat_cli_usage(leat_cli *cli, const char *format, ...) {
-    char more[128] = "; see leat --help";
-    if (cli->command != NULL)
-        snprintf(more, sizeof more, "; see leat %s --help", cli->command->words);
+    char called[LEAT_CLI_CALLED_BYTES], more[LEAT_CLI_CALLED_BYTES + 32];
+    snprintf(more, sizeof more, "; see %s --help", leat_cli_called(cli->command, called));
     va_list arguments;
     va_start(arguments, format);
     write_note(cli, format, arguments, more);

@@ -1,6 +1,7 @@
 """A coordinator and workers as processes, and a server for the tests of a class."""
 import itertools
 import json
+import os
 import shutil
 import socket
 import struct
@@ -13,7 +14,7 @@ import unittest
 from server import Proxy, Server
 
 import image_set
-from command import LEAT, LIMIT, leat
+from command import BUILD, LEAT, LIMIT, leat
 
 SMALL = ["--width", "4", "--latent", "8", "--units", "3", "--unit-size", "8", "--micro-batch", "8",
          "--sample-every", "0", "--codec-up", "bf16", "--codec-down", "bf16", "--threads", "1"]
@@ -29,11 +30,15 @@ COUNT = ("create table public.counted (step bigint, unit integer)",
          "'confirmed' and new.state = 'confirmed') execute function public.count()")
 
 
+# leat work as a program of its own
+WORKER = os.environ.get("LEAT_WORKER", os.path.join(BUILD, "leat-worker"))
+
+
 class Command:
     """A command that goes on. Its messages are read as they come, so that no pipe is ever full."""
 
-    def __init__(self, *words, **more):
-        self.process = subprocess.Popen([LEAT, *map(str, words)], stdin=subprocess.DEVNULL,
+    def __init__(self, *words, program=LEAT, **more):
+        self.process = subprocess.Popen([program, *map(str, words)], stdin=subprocess.DEVNULL,
                                         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
                                         **more)
         self.said, self.silent, self.changed = "", False, threading.Condition()

@@ -1,0 +1,134 @@
+"""leat-worker: leat work as a program of its own, and whom it trusts to be the server. LEAT_WORKER
+names another one than that of the build, such as the one of a wheel."""
+import os
+import re
+import shutil
+import subprocess
+import unittest
+
+import server
+from server import Server
+from runs import WORKER, Command, Runs
+
+from command import LIMIT, leat
+
+server.require()
+
+
+def worker(*words, status=0, **environment):
+    done = subprocess.run([WORKER, *words], check=False, text=True, capture_output=True,
+                          timeout=LIMIT, env=os.environ | environment)
+    if done.returncode != status:
+        raise AssertionError(f"{words}: status {done.returncode}: {done.stdout}{done.stderr}")
+    return done
+
+
+class Words(unittest.TestCase):
+    def test_as_leat_work(self):
+        """The same help, but for the name."""
+        self.assertEqual(worker("--help").stdout, re.sub(
+            r"\bleat work\b", "leat-worker", leat("work", "--help", status=0).stdout))
+        self.assertIn("\nUsage: leat-worker version [--json]\n",
+                      worker("version", "--help").stdout)
+        named = leat("--version", status=0).stdout
+        self.assertEqual(worker("--version").stdout, named.replace("leat", "leat-worker"))
+
+    def test_wrong_usage(self):
+        for words, said in (([], "see leat-worker --help"), (["x", "y"], "see leat-worker --help"),
+                            (["version", "x"], "see leat-worker version --help"),
+                            (["--no"], "unknown option --no"), (["x"], "postgresql://USER")):
+            with self.subTest(words):
+                done = worker(*words, status=2)
+                self.assertIn(said, done.stderr)
+                self.assertEqual(done.stdout, "")
+
+
+class Worker(Runs):
+    def test_weights(self):
+        """Three steps with it are those of one machine."""
+        steps = 3
+        coordinator = self.coordinate(steps)
+        self.until_open(coordinator)
+        key = f"{self.data}/{self.database}.key"
+        self.all.append(Command(self.url("ann"), "--data", self.faces, "--key", key, "--threads", 1,
+                                "--poll-ms", 20, "--on-battery", "work", program=WORKER))
+        self.expect(coordinator, steps)
+        self.assertRegex(self.all[-1].end(), r"units 9 handed in")
+
+
+class Certificates(unittest.TestCase):
+    """A server with a certificate for localhost, which an authority has signed."""
+    @classmethod
+    def setUpClass(cls):
+        if not shutil.which("openssl"):
+            raise unittest.SkipTest("no openssl")
+        cls.server = Server()
+        cls.addClassCleanup(cls.server.stop)
+        cls.server.sql("create role ann login")
+        os.chmod(cls.server.folder, 0o755)
+        for name in ("authority", "another"):
+            cls.openssl("req", "-x509", *cls.key(name), "-subj", f"/CN={name}", "-out",
+                        cls.at(f"{name}.pem"))
+        cls.openssl("req", "-x509", *cls.key("server"), "-subj", "/CN=localhost", "-addext",
+                    "subjectAltName=DNS:localhost", "-addext", "basicConstraints=critical,CA:FALSE",
+                    "-CA", cls.at("authority.pem"), "-CAkey", cls.at("authority.key"), "-out",
+                    cls.at("server.pem"))
+        if cls.server.user:
+            os.chown(cls.at("server.key"), cls.server.user.pw_uid, cls.server.user.pw_gid)
+        cls.server.end()
+        cls.server.words += ["-c", "ssl=on", "-c", f"ssl_cert_file={cls.at('server.pem')}", "-c",
+                             f"ssl_key_file={cls.at('server.key')}"]
+        cls.server.begin()
+
+    @classmethod
+    def at(cls, name):
+        return os.path.join(cls.server.folder, name)
+
+    @classmethod
+    def key(cls, name):
+        return ("-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-keyout",
+                cls.at(f"{name}.key"), "-days", "3650")
+
+    @staticmethod
+    def openssl(*words):
+        subprocess.run(["openssl", *words], check=True, capture_output=True, timeout=LIMIT)
+
+    def says(self, more, said, host="localhost", **environment):
+        """The worker says so of a server without a run."""
+        url = (f"postgresql://ann@{host}:{self.server.port}/postgres?hostaddr=127.0.0.1&"
+               f"{more}")
+        environment = {"SSL_CERT_FILE": "", "SSL_CERT_DIR": ""} | environment
+        with Command(url, "--key", self.at("machine.key"), program=WORKER,
+                     env=os.environ | environment) as command:
+            command.until(said)
+
+    def test_given_authority(self):
+        mode = "sslmode=verify-full&sslrootcert="
+        self.says(f"{mode}{self.at('authority.pem')}", "no run was coordinated")
+        self.says(f"{mode}{self.at('another.pem')}", "certificate verify failed")
+        self.says(f"{mode}{self.at('authority.pem')}", "does not match host name", "db.example.org")
+        self.says(f"{mode}{self.at('none.pem')}", "does not exist")
+
+    def test_authorities_of_the_system(self):
+        """Those of SSL_CERT_FILE, with and without a mode; the name is verified, too."""
+        own, another = self.at("authority.pem"), self.at("another.pem")
+        for more in ("sslrootcert=system", "sslmode=verify-full&sslrootcert=system"):
+            with self.subTest(more):
+                self.says(more, "no run was coordinated", SSL_CERT_FILE=own)
+                self.says(more, "certificate verify failed", SSL_CERT_FILE=another)
+                self.says(more, "does not match host name", "db.example.org", SSL_CERT_FILE=own)
+        self.says("sslrootcert=system", f'SSL_CERT_FILE is "{own}.no", which cannot be read',
+                  SSL_CERT_FILE=own + ".no")
+        self.says("sslrootcert=system", "SSL_CERT_DIR is set", SSL_CERT_DIR="/etc/ssl/certs")
+        self.says("sslrootcert=system&sslmode=require", "requires sslmode=verify-full, not require",
+                  SSL_CERT_FILE=own)
+
+    def test_authorities_of_this_system(self):
+        """Its own list of authorities does not have the one of the test."""
+        if not os.path.exists("/etc/ssl/certs/ca-certificates.crt"):
+            self.skipTest("no list of authorities where Debian has it")
+        self.says("sslrootcert=system", "certificate verify failed")
+
+
+if __name__ == "__main__":
+    unittest.main()
