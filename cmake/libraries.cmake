@@ -122,7 +122,7 @@ set(LEAT_FILES_ZIP zip bz2 z)
 set(LEAT_FILES_BZIP2 bz2)
 set(LEAT_FILES_LZMA lzma)
 set(LEAT_FILES_WEBP "webpdecoder|webp") # the first of them that is there
-set(LEAT_FILES_PQ pq)
+set(LEAT_FILES_PQ pq ssl)
 set(LEAT_OPENED ZIP BZIP2 LZMA WEBP PQ)
 foreach(name ${LEAT_LINK})
   if(NOT name IN_LIST LEAT_OPENED)

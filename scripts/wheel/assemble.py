@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
-"""Puts a wheel together from a portable build (scripts/wheel/build.sh):
+"""Puts the wheels of leat and of leat-worker together from a portable build (scripts/wheel/build.sh):
 
     scripts/wheel/assemble.py --build FOLDER --prefix FOLDER --duckdb FOLDER --platform TAG \\
       --output FOLDER
 
-It has the modules of python/leat, libleat.so and the command from the build, DuckDB's library, and
-the licences of all that is inside: those of the libraries are in PREFIX/licences. The metadata is
-that of python/pyproject.toml. The same files give the same bytes: entries are sorted and have the
+leat's has the modules of python/leat, libleat.so and the command from the build, DuckDB's library,
+and the licences of all that is inside: those of the libraries are in PREFIX/licences. The metadata is
+that of python/pyproject.toml. That of leat-worker has this program, which pip puts beside Python, and
+the licences of the libraries, of which it may have less inside. The same files give the same bytes: entries are sorted and have the
 time SOURCE_DATE_EPOCH.
 """
 from __future__ import annotations
@@ -19,6 +20,7 @@ import re
 import time
 import tomllib
 import zipfile
+from typing import Any
 
 TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 HERE = os.path.join(TOP, "scripts", "wheel")
@@ -52,10 +54,9 @@ def components() -> list[list[str]]:
     return [line.split() for line in lines if line and not line.startswith("#")]
 
 
-def licences(prefix: str, duckdb: str) -> dict[str, bytes]:
-    """Texts of the licences, by their names below licenses/."""
-    found = {"LICENSE": read(TOP, "LICENSE"),
-             "duckdb/LICENSE": read(duckdb, "LICENSE")}
+def licences(prefix: str) -> dict[str, bytes]:
+    """Texts of the licences of leat and its libraries, by their names below licenses/."""
+    found = {"LICENSE": read(TOP, "LICENSE")}
     for name in [name for name, *_ in components()] + ["llvm", "zig"]:
         folder = os.path.join(prefix, "licences", name)
         files = sorted(os.listdir(folder)) if os.path.isdir(folder) else []
@@ -73,9 +74,23 @@ def expression(own: str) -> str:
     return " AND ".join([own, *sorted(others - {own})])
 
 
-def metadata(texts: dict[str, bytes]) -> bytes:
+def project_of_leat() -> dict[str, Any]:
     with open(os.path.join(TOP, "python", "pyproject.toml"), "rb") as file:
-        project = tomllib.load(file)["project"]
+        project: dict[str, Any] = tomllib.load(file)["project"]
+    return project | {"text": read(TOP, "python", project["readme"]).decode()}
+
+
+def project_of_worker() -> dict[str, Any]:
+    return project_of_leat() | {
+        "name": "leat-worker",
+        "description": "Lends this machine to a training run of leat",
+        "dependencies": [], "optional-dependencies": {},
+        "text": "`leat-worker URL` computes units of a training run that `leat coordinate` manages, "
+                "until the run is finished; it is `leat work` as a program of its own, without the "
+                "rest of leat. `leat-worker --help` describes it.\n"}
+
+
+def metadata(project: dict[str, Any], texts: dict[str, bytes]) -> bytes:
     lines = ["Metadata-Version: 2.4", f"Name: {project['name']}", f"Version: {version()}",
              f"Summary: {project['description']}",
              f"License-Expression: {expression(project['license'])}",
@@ -87,13 +102,12 @@ def metadata(texts: dict[str, bytes]) -> bytes:
         lines += [f"Provides-Extra: {extra}",
                   *(f"Requires-Dist: {need}; extra == \"{extra}\"" for need in needs)]
     lines += ["Description-Content-Type: text/markdown", "",
-              read(TOP, "python", project["readme"]).decode()]
+              project["text"]]
     return "\n".join(lines).encode()
 
 
 def entry_points() -> bytes:
-    with open(os.path.join(TOP, "python", "pyproject.toml"), "rb") as file:
-        scripts = tomllib.load(file)["project"]["scripts"]
+    scripts = project_of_leat()["scripts"]
     return "".join(["[console_scripts]\n", *(f"{name} = {at}\n" for name, at in scripts.items())
                     ]).encode()
 
@@ -115,31 +129,42 @@ def write(path: str, files: dict[str, bytes], programs: set[str]) -> None:
     os.replace(path + ".new", path)
 
 
+def assemble(options: argparse.Namespace, project: dict[str, Any], files: dict[str, bytes],
+             programs: set[str], texts: dict[str, bytes], info: dict[str, bytes]) -> None:
+    """Writes a wheel: files, then licences, metadata and `info`, which are in its folder *.dist-info."""
+    name = f"{project['name'].replace('-', '_')}-{version()}"
+    entries = {f"licenses/{file}": texts[file] for file in sorted(texts)}
+    entries["METADATA"] = metadata(project, texts)
+    entries["WHEEL"] = (f"Wheel-Version: 1.0\nGenerator: leat {version()}\n"
+                        f"Root-Is-Purelib: false\nTag: py3-none-{options.platform}\n").encode()
+    entries |= info
+    files = dict(sorted(files.items())) | {f"{name}.dist-info/{file}": content
+                                           for file, content in entries.items()}
+    record = "".join(f"{file},sha256={digest(content)},{len(content)}\n"
+                     for file, content in files.items())
+    files[f"{name}.dist-info/RECORD"] = f"{record}{name}.dist-info/RECORD,,\n".encode()
+    path = os.path.join(options.output, f"{name}-py3-none-{options.platform}.whl")
+    write(path, files, programs)
+    print(f"wheel: {path}: {os.path.getsize(path)} bytes, "
+          f"SHA-256 {hashlib.sha256(read(path)).hexdigest()}")
+
+
 def main() -> None:
-    parser = argparse.ArgumentParser(description="Puts a wheel together.")
+    parser = argparse.ArgumentParser(description="Puts the wheels together.")
     for name in ("build", "prefix", "duckdb", "platform", "output"):
         parser.add_argument(f"--{name}", required=True)
     options = parser.parse_args()
-    info = f"leat-{version()}.dist-info"
-    texts = licences(options.prefix, options.duckdb)
+    texts = licences(options.prefix)
     binaries = {"leat/leat": read(options.build, "leat"),
                 "leat/libleat.so": read(options.build, "libleat.so"),
                 "leat/libduckdb.so": read(options.duckdb, "libduckdb.so")}
-    files = dict(sorted((modules() | binaries).items()))
-    files |= {f"{info}/licenses/{name}": texts[name] for name in sorted(texts)}
-    files[f"{info}/METADATA"] = metadata(texts)
-    files[f"{info}/WHEEL"] = (f"Wheel-Version: 1.0\nGenerator: leat {version()}\n"
-                              f"Root-Is-Purelib: false\nTag: py3-none-{options.platform}\n"
-                              ).encode()
-    files[f"{info}/entry_points.txt"] = entry_points()
-    record = "".join(f"{name},sha256={digest(content)},{len(content)}\n"
-                     for name, content in files.items())
-    files[f"{info}/RECORD"] = f"{record}{info}/RECORD,,\n".encode()
+    worker = {f"leat_worker-{version()}.data/scripts/leat-worker":
+              read(options.build, "leat-worker")}
     os.makedirs(options.output, exist_ok=True)
-    path = os.path.join(options.output, f"leat-{version()}-py3-none-{options.platform}.whl")
-    write(path, files, set(binaries))
-    print(f"wheel: {path}: {os.path.getsize(path)} bytes, "
-          f"SHA-256 {hashlib.sha256(read(path)).hexdigest()}")
+    assemble(options, project_of_leat(), modules() | binaries, set(binaries),
+             texts | {"duckdb/LICENSE": read(options.duckdb, "LICENSE")},
+             {"entry_points.txt": entry_points()})
+    assemble(options, project_of_worker(), worker, set(worker), texts, {})
 
 
 if __name__ == "__main__":

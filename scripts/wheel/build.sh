@@ -1,5 +1,6 @@
 #!/bin/sh
-# Makes the wheel that runs on any x86-64 Linux with glibc 2.28 or newer, into build/wheel:
+# Makes the wheels that run on any x86-64 Linux with glibc 2.28 or newer, that of leat and that of
+# leat-worker, and leat-worker as a single file, into build/wheel:
 #
 #   make wheel, or scripts/wheel/build.sh [CACHE]
 #
@@ -7,7 +8,7 @@
 # what is in it. All that leat links is inside; DuckDB is the library that scripts/install.sh fetched.
 # The bytes are a function of the commit and of what sources.txt, requirements/wheel.txt and install.sh
 # pin: SOURCE_DATE_EPOCH is the commit's time unless it is set, and LEAT_COMMIT names the commit where git
-# does not know it. Files that are not committed are built too, and named. build/wheel gets only a wheel
+# does not know it. Files that are not committed are built too, and named. build/wheel gets only wheels
 # that scripts/wheel/check.py accepts.
 set -eu
 [ $# -le 1 ] || { sed -n '2,/^[^#]/s/^# \{0,1\}//p' "$0" >&2; exit 2; }
@@ -29,9 +30,6 @@ esac
 [ "$(uname -m)" = x86_64 ] || fail "this builds on x86-64 only; elsewhere: pip wheel --no-deps ./python"
 [ -f .deps/duckdb/lib/libduckdb.so ] ||
   fail ".deps/duckdb has no libduckdb.so; run scripts/install.sh where no DuckDB is installed"
-pq=$(dirname "$(find /usr/include/postgresql /usr/include -maxdepth 1 -name libpq-fe.h 2>/dev/null | head -n 1)")
-[ "$pq" = /usr/include/postgresql ] ||
-  fail "libpq-fe.h is not in /usr/include/postgresql; run scripts/install.sh"
 if [ -z "${SOURCE_DATE_EPOCH:-}" ]; then
   SOURCE_DATE_EPOCH=$(git log -1 --format=%ct) ||
     fail "git cannot tell the time of the commit; set SOURCE_DATE_EPOCH to the time of the release"
@@ -65,17 +63,21 @@ PKG_CONFIG_LIBDIR=$prefix/lib/pkgconfig PATH=$cache/bin:$PATH \
   -D CMAKE_SHARED_LINKER_FLAGS="-s -Wl,--version-script=$top/scripts/wheel/exports.map" \
   -D LEAT_CCACHE=OFF -D LEAT_TESTS=OFF -D LEAT_BENCH=OFF -D LEAT_WERROR=ON \
   -D LEAT_COMMIT="${LEAT_COMMIT:-}" \
-  -D LEAT_KIND="wheel $platform" -D "LEAT_LINK=ZIP;BZIP2;LZMA;WEBP" -D LEAT_PQ_INCLUDE="$pq" \
+  -D LEAT_KIND="wheel $platform" -D "LEAT_LINK=ZIP;BZIP2;LZMA;WEBP;PQ" \
   -D LEAT_DUCKDB_ROOT="$top/.deps/duckdb" >$build/configure.log 2>&1 ||
   fail "configuring failed; the end of $build/configure.log:
 $(tail -n 15 $build/configure.log)"
 ! grep 'left out' $build/configure.log >&2 || fail "a part of leat would be missing"
-cmake --build $build --parallel "$jobs" --target leat leat_shared -- --quiet
+cmake --build $build --parallel "$jobs" --target leat leat_shared leat_worker -- --quiet
 rm -rf $build/wheel
 "$cache/tools/bin/python3" scripts/wheel/assemble.py --build $build --prefix "$prefix" \
   --duckdb .deps/duckdb/lib --platform $platform --output $build/wheel
-"$cache/tools/bin/python3" scripts/wheel/check.py $build/wheel/leat-*-py3-none-$platform.whl
+for wheel in $build/wheel/leat-*.whl $build/wheel/leat_worker-*.whl; do
+  "$cache/tools/bin/python3" scripts/wheel/check.py "$wheel"
+done
 mkdir -p build/wheel
-rm -f build/wheel/leat-*-py3-none-$platform.whl
-mv $build/wheel/leat-*-py3-none-$platform.whl build/wheel/
+rm -f build/wheel/leat-*-py3-none-$platform.whl build/wheel/leat_worker-*-py3-none-$platform.whl
+mv $build/wheel/*.whl build/wheel/
+cp $build/leat-worker build/wheel/leat-worker.new
+mv build/wheel/leat-worker.new build/wheel/leat-worker
 echo "wheel: in build/wheel"

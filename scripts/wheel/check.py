@@ -1,15 +1,17 @@
 #!/usr/bin/env python3
-"""Checks a portable wheel: scripts/wheel/check.py WHEEL
+"""Checks a portable wheel, of leat or of leat-worker: scripts/wheel/check.py WHEEL
 
 * its name, and what auditwheel says that it runs on, are the same;
 * RECORD lists every file with its hash, and programs are executable;
-* METADATA is what its version allows, with names of licences that SPDX knows;
+* METADATA is what its version allows, with names of licences that SPDX knows, and the text of each
+  library's licence is there;
 * no symbol is newer than the glibc of the name, no library outside of glibc and DuckDB's C++ is
   needed, and libleat.so exports what begins with leat_ alone;
 * no file has a path of the machine that it was built on;
 * the command runs, says what kind of build it is, and uses all that this processor has: a build
   that runs scalar gives the right results 150 times slower;
 * libleat.so, which Python opens, says the same of its build as the command;
+* leat-worker has 10 MB at most;
 * the kernels' hash is the one that tests/nn/test_suite.c pins.
 
 Runs on x86-64 with the environment of scripts/requirements/wheel.txt. Says what is wrong, and ends
@@ -29,22 +31,31 @@ import tempfile
 import zipfile
 from collections.abc import Iterator
 
+import assemble
+
 TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-PROGRAMS = {"leat/leat", "leat/libleat.so", "leat/libduckdb.so"}
 GLIBC = {"libc.so.6", "libm.so.6", "libpthread.so.0", "libdl.so.2", "librt.so.1",
          "ld-linux-x86-64.so.2"}
-NEEDED = {"leat/leat": GLIBC, "leat/libleat.so": GLIBC,
-          "leat/libduckdb.so": GLIBC | {"libstdc++.so.6", "libgcc_s.so.1"}}
+WORKER = f"leat_worker-{assemble.version()}.data/scripts/leat-worker"
+WORKER_BYTES = 10_000_000
+# programs of a wheel -> the libraries that they may need
+NEEDED = {"leat": {"leat/leat": GLIBC, "leat/libleat.so": GLIBC,
+                   "leat/libduckdb.so": GLIBC | {"libstdc++.so.6", "libgcc_s.so.1"}},
+          "leat_worker": {WORKER: GLIBC}}
 # of leat version -> flags of /proc/cpuinfo
 FEATURES = {"avx2": {"avx2", "fma"}, "avx512": {"avx512f", "fma"}, "sha": {"sha_ni", "sse4_1"}}
 
 
 def platform_of(wheel: str) -> str:
-    found = re.fullmatch(r"leat-[0-9.]+-py3-none-(manylinux_\d+_\d+_\w+)\.whl",
+    found = re.fullmatch(r"leat(?:_worker)?-[0-9.]+-py3-none-(manylinux_\d+_\d+_\w+)\.whl",
                          os.path.basename(wheel))
     if found is None:
         raise SystemExit(f"check: {wheel}: not the name of a portable wheel of leat")
     return found[1]
+
+
+def programs_of(wheel: str) -> dict[str, set[str]]:
+    return NEEDED[os.path.basename(wheel).split("-")[0]]
 
 
 # ---- the archive ----
@@ -63,11 +74,27 @@ def record(wheel: str) -> Iterator[str]:
             if rows[file] != [f"sha256={sha}", str(len(content))]:
                 yield f"{file}: not what RECORD says"
         for file, entry in sorted(info.items()):
-            wanted = 0o100755 if file in PROGRAMS else 0o100644
+            wanted = 0o100755 if file in programs_of(wheel) else 0o100644
             if entry.external_attr >> 16 != wanted:  # pip looks at the kind of file, too
                 yield f"{file}: has mode {entry.external_attr >> 16:o}, not {wanted:o}"
-        for file in sorted(PROGRAMS - set(info)):
+        for file in sorted(set(programs_of(wheel)) - set(info)):
             yield f"{file}: is missing"
+
+
+def licences(wheel: str) -> Iterator[str]:
+    """Libraries whose licence has no text in the archive."""
+    with zipfile.ZipFile(wheel) as archive:
+        names = archive.namelist()
+    for name in [name for name, *_ in assemble.components()] + ["llvm", "zig"]:
+        if not any(f".dist-info/licenses/{name}/" in file for file in names):
+            yield f"no text of the licence of {name}"
+
+
+def size(wheel: str) -> Iterator[str]:
+    with zipfile.ZipFile(wheel) as archive:
+        found = {entry.filename: entry.file_size for entry in archive.infolist()}
+    if found.get(WORKER, 0) > WORKER_BYTES:
+        yield f"{WORKER}: {found[WORKER]} bytes, more than {WORKER_BYTES}"
 
 
 def metadata(wheel: str) -> Iterator[str]:
@@ -106,17 +133,20 @@ def tell(*words: str) -> str:
     return done.stdout
 
 
-def symbols(folder: str, platform: str) -> Iterator[str]:
-    """Needs of programs that the name does not promise, and what libleat.so exports beside its
-    API."""
+def symbols(folder: str, platform: str, programs: dict[str, set[str]]) -> Iterator[str]:
+    """Needs of programs that the name does not promise."""
     limit = tuple(map(int, platform.split("_")[1:3]))
-    for name, allowed in NEEDED.items():
+    for name, allowed in programs.items():
         text = tell("objdump", "-p", "-T", os.path.join(folder, name))
         for library in sorted(set(re.findall(r"NEEDED +(\S+)", text)) - allowed):
             yield f"{name}: needs {library}"
         for found in sorted(set(re.findall(r"GLIBC_(\d+)\.(\d+)", text))):
             if tuple(map(int, found)) > limit:
                 yield f"{name}: needs glibc {'.'.join(found)}"
+
+
+def exports(folder: str) -> Iterator[str]:
+    """What libleat.so exports beside its API."""
     exported = re.findall(r" [gw] +[DFO]+ +(?!\*UND\*)\S+\t[0-9a-f]+ +(?:\S+ +)?(\S+)$",
                           tell("objdump", "-T", os.path.join(folder, "leat/libleat.so")),
                           re.MULTILINE)
@@ -196,21 +226,24 @@ def main() -> None:
         raise SystemExit(__doc__)
     wheel = sys.argv[1]
     platform = platform_of(wheel)
-    problems = list(record(wheel)) + list(metadata(wheel))
+    programs = programs_of(wheel)
+    problems = [*record(wheel), *metadata(wheel), *licences(wheel), *size(wheel)]
     with tempfile.TemporaryDirectory(prefix="leat-wheel-") as folder:
         with zipfile.ZipFile(wheel) as archive:
             archive.extractall(folder)
-        for name in PROGRAMS:
+        for name in programs:
             os.chmod(os.path.join(folder, name), 0o755)
-        leat = os.path.join(folder, "leat", "leat")
         with open("/proc/cpuinfo", encoding="utf-8") as file:
             flags = set(re.search(r"^flags\s*:(.*)$", file.read(), re.MULTILINE)[1].split())
         problems += paths(folder, [TOP, os.path.dirname(sys.prefix)])
-        problems += symbols(folder, platform)
+        problems += symbols(folder, platform, programs)
         problems += audit(wheel, platform)
-        problems += version(leat, platform, flags)
-        problems += same_build(folder)
-        problems += kernels(leat)
+        command = WORKER if WORKER in programs else "leat/leat"
+        problems += version(os.path.join(folder, command), platform, flags)
+        if command != WORKER:
+            problems += exports(folder)
+            problems += same_build(folder)
+            problems += kernels(os.path.join(folder, command))
     for problem in problems:
         print(f"check: {problem}", file=sys.stderr)
     if problems:

@@ -80,6 +80,7 @@ flags="-O2 -g0 -fPIC -UNDEBUG"
 mkdir -p "$cache/apt/lists/partial" "$cache/apt/cache/archives/partial"
 cat >"$cache/apt/sources.list" <<END
 deb-src [signed-by=$keyring] http://deb.debian.org/debian bookworm main
+deb-src [signed-by=$keyring] http://deb.debian.org/debian sid main
 END
 cat >"$cache/apt/apt.conf" <<END
 Dir::Etc::sourcelist "$cache/apt/sources.list";
@@ -244,16 +245,35 @@ lib_zip() {
   cp out/lib/libzip.a "$prefix/lib"
   cp lib/zip.h out/zipconf.h "$prefix/include"
 }
-lib_crypto() { # what hashes need, and no libssl. Its compiler line is in it, so no paths there
+lib_crypto() { # what hashes and TLS need. Its compiler line is in it, so no paths there
   CC=zcc AR=zar RANLIB=zranlib CFLAGS="$flags" perl ./Configure linux-x86_64 no-shared no-module \
     no-dso no-engine no-tests no-legacy no-comp no-ssl3 no-weak-ssl-ciphers no-idea no-mdc2 no-rc5 \
-    no-afalgeng no-ui-console no-aria no-bf no-camellia no-cast no-cmp no-cms no-ct no-dh no-dsa no-ec \
-    no-gost no-ocsp no-rc2 no-rc4 no-scrypt no-seed no-sm2 no-srp no-ts no-whirlpool --openssldir=/etc/ssl --libdir=lib
+    no-afalgeng no-ui-console no-aria no-bf no-camellia no-cast no-cmp no-cms no-ct no-dsa no-dtls \
+    no-gost no-ocsp no-psk no-rc2 no-rc4 no-scrypt no-seed no-sm2 no-srp no-srtp no-ts no-whirlpool \
+    --openssldir=/etc/ssl --libdir=lib
   make -j "$jobs" build_generated
-  make -j "$jobs" libcrypto.a
-  cp libcrypto.a "$prefix/lib"
+  make -j "$jobs" libcrypto.a libssl.a
+  cp libcrypto.a libssl.a "$prefix/lib"
   cp -r include/openssl "$prefix/include"
   pc libcrypto "-lcrypto -ldl -lpthread"
+}
+lib_pq() { # with what it has from PostgreSQL's other parts. configure wants bison and flex for grammars,
+  # which are not in it; of the server, it needs some headers that are generated
+  CC=zcc AR=zar RANLIB=zranlib CFLAGS="$flags" CPPFLAGS="-I$prefix/include" LDFLAGS="-L$prefix/lib" \
+    BISON="echo bison GNU Bison 3.8" FLEX="echo flex 2.6.4" LIBS="-ldl -lpthread" \
+    ./configure --host=x86_64-linux-gnu --with-ssl=openssl --without-readline --without-zlib \
+    --without-gssapi --without-ldap --without-icu --without-libxml --without-pam --disable-rpath \
+    --with-system-tzdata=/usr/share/zoneinfo
+  make -C src/include/catalog generated-headers
+  make -C src/backend/utils ../../../src/include/utils/header-stamp
+  make -C src/port NO_GENERATED_HEADERS=yes libpgport_shlib.a
+  make -j "$jobs" -C src/common NO_GENERATED_HEADERS=yes libpgcommon_shlib.a
+  make -j "$jobs" -C src/interfaces/libpq NO_GENERATED_HEADERS=yes SHLIB_PREREQS= libpq.a
+  printf '%s\n' "create libpq.a" "addlib src/interfaces/libpq/libpq.a" \
+    "addlib src/common/libpgcommon_shlib.a" "addlib src/port/libpgport_shlib.a" save end | zar -M
+  zranlib libpq.a
+  cp libpq.a "$prefix/lib"
+  cp src/interfaces/libpq/libpq-fe.h src/include/postgres_ext.h "$prefix/include"
 }
 
 # ---- all of them ----
