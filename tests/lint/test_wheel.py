@@ -10,6 +10,7 @@ import subprocess
 import sys
 import tempfile
 import unittest
+import unittest.mock
 import zipfile
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
@@ -43,10 +44,12 @@ class Wheel(unittest.TestCase):
             self.write("prefix", "licences", name, "LICENSE")
         self.write("prefix", "licences", "llvm", "LICENSE.TXT")
         self.write("prefix", "licences", "zig", "LICENSE")
-        for name in ("build/leat", "build/libleat.so", "duckdb/libduckdb.so", "duckdb/LICENSE"):
+        for name in ("build/leat", "build/libleat.so", "build/leat-worker", "duckdb/libduckdb.so",
+                     "duckdb/LICENSE"):
             self.write(*name.split("/"))
 
-    def assemble(self, output="out", epoch="1700000000"):
+    def assemble(self, output="out", epoch="1700000000", package="leat"):
+        """The path of a package's wheel, or what was wrong."""
         done = subprocess.run(
             [sys.executable, os.path.join(FOLDER, "assemble.py"), "--platform", PLATFORM,
              *(word for name in ("build", "prefix", "duckdb")
@@ -56,7 +59,8 @@ class Wheel(unittest.TestCase):
             stderr=subprocess.STDOUT, text=True)
         if done.returncode != 0:
             return done.stdout
-        name, = os.listdir(os.path.join(self.top, output))
+        name, = (name for name in os.listdir(os.path.join(self.top, output))
+                 if name.startswith(f"{package}-"))
         return os.path.join(self.top, output, name)
 
     def test_same_bytes(self):
@@ -88,6 +92,42 @@ class Wheel(unittest.TestCase):
         self.assertRegex(metadata, "\nLicense-Expression: Apache-2.0 AND .* AND bzip2-1.0.6 AND ")
         self.assertIn("\nLicense-File: zig/LICENSE\n", metadata)
         self.assertIn('\nRequires-Dist: grain>=0.2.18; extra == "grain"\n', metadata)
+
+    def test_worker(self):
+        """One program, which pip puts beside Python, and licences; nothing of the other wheel, so
+        that both can be installed."""
+        self.inputs()
+        both = [self.assemble(package=package) for package in ("leat", "leat_worker")]
+        contents = []
+        for wheel in both:
+            self.assertEqual(check.platform_of(wheel), PLATFORM)
+            self.assertEqual([*check.record(wheel), *check.licences(wheel), *check.size(wheel)], [])
+            with zipfile.ZipFile(wheel) as archive:
+                contents.append(set(archive.namelist()))
+                metadata, = (archive.read(name).decode() for name in archive.namelist()
+                             if name.endswith("/METADATA"))
+        self.assertEqual(contents[0] & contents[1], set())
+        name = f"leat_worker-{assemble.version()}"
+        self.assertEqual([file for file in contents[1] if not file.startswith(f"{name}.dist-info/")],
+                         [f"{name}.data/scripts/leat-worker"])
+        self.assertRegex(metadata, "\nName: leat-worker\n")
+        self.assertNotIn("\nRequires-Dist:", metadata)
+        self.assertIn("\nLicense-File: pq/LICENSE\n", metadata)
+        self.assertIn("PostgreSQL", metadata)
+
+    def test_worker_is_checked(self):
+        """Its size, and that no licence is missing."""
+        self.inputs()
+        wheel = self.assemble(package="leat_worker")
+        with unittest.mock.patch.object(check, "WORKER_BYTES", 3):
+            self.assertRegex("\n".join(check.size(wheel)), "leat-worker: 4 bytes, more than 3")
+        other = os.path.join(self.top, os.path.basename(wheel))
+        with zipfile.ZipFile(wheel) as old, zipfile.ZipFile(other, "w") as new:
+            for name in old.namelist():
+                if "/licenses/pq/" not in name and not name.endswith("/leat-worker"):
+                    new.writestr(name, old.read(name))
+        self.assertEqual(list(check.licences(other)), ["no text of the licence of pq"])
+        self.assertIn(f"{check.WORKER}: is missing", list(check.record(other)))
 
     def test_no_licence(self):
         self.inputs()
