@@ -4,6 +4,7 @@ import os
 import re
 import shutil
 import subprocess
+import tempfile
 import unittest
 
 import server
@@ -93,12 +94,14 @@ class Certificates(unittest.TestCase):
     def openssl(*words):
         subprocess.run(["openssl", *words], check=True, capture_output=True, timeout=LIMIT)
 
-    def says(self, more, said, host="localhost", **environment):
-        """The worker says so of a server without a run."""
+    def says(self, more, said, host="localhost", root=None, **environment):
+        """The worker says so of a server without a run; with another root folder, if root."""
         url = (f"postgresql://ann@{host}:{self.server.port}/postgres?hostaddr=127.0.0.1&"
                f"{more}")
         environment = {"SSL_CERT_FILE": "", "SSL_CERT_DIR": ""} | environment
-        with Command(url, "--key", self.at("machine.key"), program=WORKER,
+        words = [root, "/leat-worker"] if root else []
+        with Command(*words, url, "--key", "/machine.key" if root else self.at("machine.key"),
+                     program="chroot" if root else WORKER,
                      env=os.environ | environment) as command:
             command.until(said)
 
@@ -128,6 +131,29 @@ class Certificates(unittest.TestCase):
         if not os.path.exists("/etc/ssl/certs/ca-certificates.crt"):
             self.skipTest("no list of authorities where Debian has it")
         self.says("sslrootcert=system", "certificate verify failed")
+
+    def test_bare_root(self):
+        """The worker of a wheel, where there is only glibc: no libpq, OpenSSL or authorities."""
+        if "kind          wheel" not in worker("version").stdout or os.getuid() != 0:
+            self.skipTest("only of a wheel, as root")
+        root = tempfile.mkdtemp(prefix="leat-bare-")
+        self.addCleanup(shutil.rmtree, root)
+        needs = subprocess.run(["ldd", WORKER], check=True, text=True, capture_output=True).stdout
+        for path in re.findall(r"(/\S+) \(0x", needs):
+            os.makedirs(os.path.dirname(root + path), exist_ok=True)
+            shutil.copy(path, root + path)
+        shutil.copy(WORKER, f"{root}/leat-worker")
+        shutil.copy(self.at("authority.pem"), root)
+        self.says("sslrootcert=system", "no list of certificate authorities", root=root)
+        self.says("sslrootcert=system", "no run was coordinated", root=root,
+                  SSL_CERT_FILE="/authority.pem")
+        self.says("sslmode=verify-full&sslrootcert=/authority.pem", "no run was coordinated",
+                  root=root)
+        for name, said in (("another", "certificate verify failed"),
+                           ("authority", "no run was coordinated")):
+            os.makedirs(f"{root}/etc/pki/tls/certs", exist_ok=True)
+            shutil.copy(self.at(f"{name}.pem"), f"{root}/etc/pki/tls/certs/ca-bundle.crt")
+            self.says("sslrootcert=system", said, root=root)
 
 
 if __name__ == "__main__":
