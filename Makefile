@@ -22,7 +22,8 @@
 #   make lint            the house rules (scripts/lint --list)
 #   make bench           the programs of bench/
 #   make wheel           the Python package and the command for any x86-64 Linux with glibc 2.28, with
-#                        all that they need, into build/wheel; the first time builds the libraries, too
+#                        all that they need, into build/wheel, and leat-worker, which needs none of
+#                        them; the first time builds the libraries, too
 #   make release         source archive, wheels, SBOM, notes and hashes of the last commit, or of
 #                        REVISION=TAG, into build/release (docs/release.md)
 #   make install         into PREFIX (/usr/local), below DESTDIR if set

@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
-"""Puts the wheels of leat and of leat-worker together from a portable build (scripts/wheel/build.sh):
+"""Puts the wheels of leat and of leat-worker together from a portable build (build.sh):
 
     scripts/wheel/assemble.py --build FOLDER --prefix FOLDER --duckdb FOLDER --platform TAG \\
       --output FOLDER
 
 leat's has the modules of python/leat, libleat.so and the command from the build, DuckDB's library,
-and the licences of all that is inside: those of the libraries are in PREFIX/licences. The metadata is
-that of python/pyproject.toml. That of leat-worker has this program, which pip puts beside Python, and
-the licences of the libraries, of which it may have less inside. The same files give the same bytes: entries are sorted and have the
-time SOURCE_DATE_EPOCH.
+and the licences of all that is inside: those of the libraries are in PREFIX/licences. The metadata
+is that of python/pyproject.toml. That of leat-worker has this program, which pip puts beside
+Python, and the licences of the libraries, of which it may have less inside. The same files give
+the same bytes: entries are sorted and have the time SOURCE_DATE_EPOCH.
 """
 from __future__ import annotations
 
@@ -85,9 +85,9 @@ def project_of_worker() -> dict[str, Any]:
         "name": "leat-worker",
         "description": "Lends this machine to a training run of leat",
         "dependencies": [], "optional-dependencies": {},
-        "text": "`leat-worker URL` computes units of a training run that `leat coordinate` manages, "
-                "until the run is finished; it is `leat work` as a program of its own, without the "
-                "rest of leat. `leat-worker --help` describes it.\n"}
+        "text": "`leat-worker URL` computes units of a training run that `leat coordinate` "
+                "manages, until the run is finished; it is `leat work` as a program of its own, "
+                "without the rest of leat. `leat-worker --help` describes it.\n"}
 
 
 def metadata(project: dict[str, Any], texts: dict[str, bytes]) -> bytes:
@@ -131,7 +131,7 @@ def write(path: str, files: dict[str, bytes], programs: set[str]) -> None:
 
 def assemble(options: argparse.Namespace, project: dict[str, Any], files: dict[str, bytes],
              programs: set[str], texts: dict[str, bytes], info: dict[str, bytes]) -> None:
-    """Writes a wheel: files, then licences, metadata and `info`, which are in its folder *.dist-info."""
+    """Writes a wheel: files, then, in its folder *.dist-info, licences, metadata and `info`."""
     name = f"{project['name'].replace('-', '_')}-{version()}"
     entries = {f"licenses/{file}": texts[file] for file in sorted(texts)}
     entries["METADATA"] = metadata(project, texts)

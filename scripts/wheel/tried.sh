@@ -17,12 +17,20 @@ if [ "$1" = --built ]; then
 else
   cd "$(mktemp -d)"
   python3 -m venv env
-  env/bin/pip -q --disable-pip-version-check install --no-index --find-links "$1" "$1"/leat-*.whl
+  env/bin/pip -q --disable-pip-version-check install --no-index --find-links "$1" "$1"/leat*.whl
   PATH=$PWD/env/bin:$PATH
   test "$(id -u)" != 0
   test "$(python3 -m leat --version)" = "$(leat --version)"
   python3 -c 'import leat; print("leat", leat.__version__, "in Python")'
   leat version
+  if [ -f env/bin/leat-worker ]; then
+    leat-worker version | grep -v '^leat ' >worker.txt
+    leat version | grep -v '^leat \|DuckDB' | diff - worker.txt
+    # there is no server here; libpq, which is linked in, reads the URL
+    ! SSL_CERT_FILE=/none leat-worker "postgresql://a@localhost/b?sslrootcert=system" --key ./key \
+      2>refused.txt || exit 1
+    grep 'SSL_CERT_FILE is "/none"' refused.txt
+  fi
 fi
 leat version >version.txt
 grep '^cpu ' version.txt >processor.txt

@@ -7,7 +7,8 @@
 # Root only. scripts/bare-debian.sh makes the system in .deps/bare; Python and NumPy's wheel come from
 # the network, before it is cut off. Then: pip install, the command and `python3 -m leat`, synthetic
 # measurements, logs and images ingested, batches, a training of three steps, `import leat`, and Parquet
-# written and read by the DuckDB of the wheel. The hashes of the batches must be those of build/leat,
+# written and read by the DuckDB of the wheel. leat-worker's wheel, if it is beside that one, goes into
+# the same environment. The hashes of the batches must be those of build/leat,
 # and what leat version says of the processor that which it says here. If the system cannot be made,
 # one line says why, and the exit status is 77.
 set -eu
@@ -22,6 +23,9 @@ scripts/bare-debian.sh "$release" 'apt-get update -qq &&
   /tmp/fetch/bin/pip -q --disable-pip-version-check download -d tried "numpy>=1.23" || exit 77
   rm -rf /tmp/fetch; chmod -R a+rX /leat; ! command -v cc'
 cp "$wheel" scripts/wheel/tried.sh "$here/"
+for worker in "$(dirname "$wheel")"/leat_worker-*.whl; do
+  [ ! -f "$worker" ] || cp "$worker" "$here/"
+done
 found=$(mktemp -d)
 trap 'rm -rf "$found"' EXIT
 scripts/bare-debian.sh --keep "$release" 'unshare --net setpriv --reuid 4321 --regid 4321 \
