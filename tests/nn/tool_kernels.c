@@ -3,10 +3,11 @@
  *
  *   tool_kernels [STEP [THREADS [HASH]]]   every STEPth of all 2^32 floats (default: 1, every one)
  *
- * First the self-test of each variant, whose hash must be HASH, if given. Then, for each function,
- * every variant must equal the scalar one bit for bit, and that must be within 2 ulp of the true
- * value; prints the largest error and its argument. Ends in "N passed, N failed". Needs only libc
- * and the kernels, so that scripts/cross-arm64.sh can build it for another processor.
+ * First the self-tests of each variant; the hash of the first suite must be HASH, if given. Then,
+ * for each function, every variant must equal the scalar one bit for bit, and that must be within 2
+ * ulp of the true value; prints the largest error and its argument. Ends in "N passed, N failed".
+ * Needs only libc and the kernels, so that scripts/cross-arm64.sh can build it for another
+ * processor.
  */
 #include <inttypes.h>
 #include <pthread.h>
@@ -122,7 +123,9 @@ static bool check_variant(const leat_kernels *kernels, uint64_t expected) {
         printf("%s: built, not run\n", kernels->name);
         return true;
     }
-    const bool right = leat_kernels_check(kernels, message, sizeof message);
+    const bool right = leat_kernels_check(kernels, message, sizeof message) &&
+                       leat_rows_check(kernels, message, sizeof message) &&
+                       leat_segments_check(kernels, message, sizeof message);
     const uint64_t hash = leat_kernels_hash(kernels);
     const bool same = hash == expected;
     printf("%s: %s, hash %016" PRIx64 "%s%s%s\n", kernels->name, right ? "ok" : "WRONG", hash,
