@@ -41,8 +41,7 @@ TOOLS = {"bison": ["bison", "--version"], "cmake": ["cmake", "--version"],
          "dpkg-source": ["dpkg-source", "--version"], "flex": ["flex", "--version"],
          "git": ["git", "--version"], "gzip": ["gzip", "--version"], "make": ["make", "--version"],
          "nasm": ["nasm", "-v"], "ninja": ["ninja", "--version"],
-         "perl": ["perl", "-e", "printf '%vd', $^V"],
-         "libpq headers": ["pkg-config", "--modversion", "libpq"]}
+         "perl": ["perl", "-e", "printf '%vd', $^V"]}
 
 
 def text_of(*path: str) -> str:
