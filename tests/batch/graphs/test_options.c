@@ -79,7 +79,8 @@ static void refused_texts(void **state) {
     (void)state;
     static const char *const cases[][3] = {
         {"packs", "ffd", "a batch of graphs does not have an option \"packs\""},
-        {"graphs", "normal", "graphs: \"normal\" is not accepted; it takes all, benign or attack"},
+        {"graphs", "normal",
+         "graphs: \"normal\" is not accepted; it takes all, benign, attack or labelled"},
         {"pack", "first-fit",
          "pack: \"first-fit\" is not accepted; it takes ffd, next-fit, bucket or fixed"},
         {"batch", "0", "batch: \"0\" is not accepted; it takes a whole number from 1 to 16777216"},
