@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "nn/ops/linear.h"
+#include "nn/ops/rows.h"
 
 enum { NODES = 64 }; /* of a part */
 
@@ -233,13 +234,14 @@ leat_code leat_gatv2_backward(const leat_device *device, const leat_gatv2 *layer
     const leat_linear left = left_of(layer, edges->nodes, job.products),
                       right = right_of(layer, edges->nodes, job.products);
     const leat_linear edge = edge_of(layer, edges->count, job.products);
+    const leat_rows rows = {edges->nodes, job.columns, job.step};
     const leat_linear_gradient of_edge = {.weight = gradient->edge};
     const leat_linear_gradient of_left = {gradient->left, gradient->left_bias, flow->down, false};
     const leat_linear_gradient of_right = {gradient->right, gradient->right_bias, flow->down, true};
     job.up = flow->up;
     job.gradient = gradient;
     LEAT_ASSERT(flow->down != flow->x && flow->down != flow->up);
-    LEAT_TRY(leat_row_sums(device, edges->nodes, job.columns, flow->up, gradient->bias, err));
+    LEAT_TRY(leat_rows_sum(device, &rows, flow->up, gradient->bias, err));
     LEAT_TRY(make_edges(device, &job, err));
     LEAT_TRY(leat_device_run(device, parts_of(&job), score_part, &job, err));
     LEAT_TRY(leat_device_run(device, layer->heads, head_part, &job, err));

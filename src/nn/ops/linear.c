@@ -1,35 +1,8 @@
 /* See linear.h: products, and sums of rows. */
 #include "nn/ops/linear.h"
 
-#include <string.h>
-
 #include "nn/ops/product.h"
-
-typedef struct sums_job {
-    const leat_kernels *kernels;
-    int64_t rows, columns;
-    const float *x;
-    float *sums;
-} sums_job;
-
-static void sums_part(void *context, int64_t part) {
-    const sums_job *job = context;
-    const int64_t at = part * LEAT_LANES;
-    const size_t bytes = sizeof(float) * (size_t)leat_min(LEAT_LANES, job->columns - at);
-    float sums[LEAT_LANES] = {0};
-    memcpy(sums, job->sums + at, bytes);
-    job->kernels->row_sums(job->rows, leat_lanes(job->columns), job->x + at, sums);
-    memcpy(job->sums + at, sums, bytes);
-}
-
-leat_code leat_row_sums(const leat_device *device, int64_t rows, int64_t columns, const float *x,
-                        float *sums, leat_error *err) {
-    sums_job job = {device->kernels, rows, columns, x, sums};
-    LEAT_ASSERT(rows >= 0 && columns >= 1);
-    const int64_t all = rows * leat_lanes(columns);
-    LEAT_ASSERT(leat_apart(x, all, sums, columns));
-    return leat_device_run(device, leat_lanes(columns) / LEAT_LANES, sums_part, &job, err);
-}
+#include "nn/ops/rows.h"
 
 static leat_product forward_of(const leat_linear *layer, const float *x, float *y) {
     return (leat_product){.rows = layer->rows,
@@ -98,8 +71,10 @@ leat_code leat_linear_backward(const leat_device *device, const leat_linear *lay
         const leat_product product = weights_of(layer, x, up, out->weight);
         LEAT_TRY(leat_product_run(device, &product, layer->work, err));
     }
-    if (out->bias != NULL)
-        LEAT_TRY(leat_row_sums(device, layer->rows, layer->out, up, out->bias, err));
+    if (out->bias != NULL && layer->rows > 0) {
+        const leat_rows rows = {layer->rows, layer->out, leat_lanes(layer->out)};
+        LEAT_TRY(leat_rows_sum(device, &rows, up, out->bias, err));
+    }
     if (out->x == NULL) return LEAT_OK;
     const leat_product product = down_of(layer, up, out->x, out->add);
     return leat_product_run(device, &product, layer->work, err);

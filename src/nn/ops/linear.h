@@ -35,8 +35,4 @@ LEAT_MUST_CHECK leat_code leat_linear_backward(const leat_device *device, const 
                                                const float *x, const float *up,
                                                const leat_linear_gradient *out, leat_error *err);
 
-/* sums[c] += x of each row, ascending, for `columns` of rows [row][step]. */
-LEAT_MUST_CHECK leat_code leat_row_sums(const leat_device *device, int64_t rows, int64_t columns,
-                                        const float *x, float *sums, leat_error *err);
-
 #endif
