@@ -1,8 +1,8 @@
 /*
  * The VGAE against the reference (golden/can): activations, losses of three steps, gradients,
  * weights after steps; its gradients against differences of its own loss; the same bits for every
- * variant and number of threads, and however graphs are put into micro-batches what is drawn for
- * them.
+ * variant and number of threads. That what is drawn for a graph is the same in any micro-batch is
+ * checked in test_graph_random.c.
  */
 /* TSan: micro-batches on a pool. */
 #include "nn/models/vgae/model.h"
