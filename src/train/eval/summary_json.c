@@ -40,14 +40,18 @@ static void put_delay(leat_json *json, const leat_eval_delay *delay) {
     leat_json_end_object(json);
 }
 
+static void put_reason(leat_json *json, const char *name, leat_eval_reason reason) {
+    if (reason != LEAT_EVAL_DEFINED)
+        leat_json_member_string(json, name, leat_eval_reason_text(reason));
+}
+
+/* By the name of the number, or of the object whose numbers have the same reason: the medians of
+ * captures and of episodes, and intervals of the bootstrap. */
 static void put_reasons(leat_json *json, const leat_eval_group *group) {
     leat_json_key(json, "undefined");
     leat_json_begin_object(json);
-    for (int m = 0; m < LEAT_EVAL_METRIC_COUNT; m++) {
-        if (group->metrics[m].undefined != LEAT_EVAL_DEFINED)
-            leat_json_member_string(json, leat_eval_metric_name((leat_eval_metric)m),
-                                    leat_eval_reason_text(group->metrics[m].undefined));
-    }
+    for (int m = 0; m < LEAT_EVAL_METRIC_COUNT; m++)
+        put_reason(json, leat_eval_metric_name((leat_eval_metric)m), group->metrics[m].undefined);
     for (int m = 0; m < LEAT_EVAL_METRIC_COUNT; m++) {
         /* of an interval whose metric is known: the same for all that lack one */
         if (group->intervals[m].undefined == LEAT_EVAL_FEW_BLOCKS) {
@@ -56,8 +60,9 @@ static void put_reasons(leat_json *json, const leat_eval_group *group) {
             break;
         }
     }
-    if (group->ece.undefined != LEAT_EVAL_DEFINED)
-        leat_json_member_string(json, "ece", leat_eval_reason_text(group->ece.undefined));
+    put_reason(json, "captures", group->captures.median_frames.undefined);
+    put_reason(json, "episodes", group->episodes.median_frames.undefined);
+    put_reason(json, "ece", group->ece.undefined);
     leat_json_end_object(json);
 }
 

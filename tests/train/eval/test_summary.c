@@ -271,6 +271,12 @@ static void as_json(void **state) {
     assert_string_equal(
         json_string_value(json_object_get(json_object_get(read, "undefined"), "bootstrap_95")),
         "too few blocks of time to resample");
+    assert_string_equal(
+        json_string_value(json_object_get(json_object_get(read, "undefined"), "captures")),
+        "no window with an attack");
+    assert_string_equal(
+        json_string_value(json_object_get(json_object_get(read, "undefined"), "episodes")),
+        "no window with an attack");
     assert_true(json_number_value(json_object_get(read, "false_alarms_per_hour")) == 0);
     assert_int_equal(json_integer_value(json_object_get(read, "true_negatives")), 10);
     assert_true(json_is_false(json_object_get(json_object_get(read, "delay"), "attacked")));
