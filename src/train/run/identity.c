@@ -62,6 +62,11 @@ static leat_code differ(const char *what, const char *there, const char *here, c
                      here[0] != 0 ? here : "missing", there[0] != 0 ? there : "none", remedy);
 }
 
+/* The options are the same, so what computes them is not. */
+static const char other_version[] =
+    "; resume it with the version of leat that it began with (leat inspect RUN), or begin another "
+    "run, with --init RUN, in another folder";
+
 static leat_code differ_model(const char *there, const char *here, leat_error *err) {
     char remedy[150];
     snprintf(remedy, sizeof remedy,
@@ -96,7 +101,8 @@ leat_code leat_identity_compare(const leat_identity *here, const leat_run_option
     } facts[] = {
         {"the data set (fingerprint)", here->data, there->data,
          "; give that data set, or begin another run, with --init RUN, in another folder"},
-        {"the kernel class (leat doctor --hash)", here->kernel_class, there->kernel_class, ""},
+        {"the kernel class (leat doctor --hash)", here->kernel_class, there->kernel_class,
+         other_version},
         {"the hash of the initial weights (--init)", here->init, there->init,
          "; leave out --init: the run has its weights"}};
     if (strcmp(here->model, there->model) != 0) return differ_model(there->model, here->model, err);
@@ -114,6 +120,7 @@ leat_code leat_identity_compare(const leat_identity *here, const leat_run_option
         if (strcmp(value, ours) != 0) return differ_option(option.row, value, ours, err);
     }
     if (strcmp(here->model_hash, there->model_hash) != 0)
-        return differ("the hash of the model", there->model_hash, here->model_hash, "", err);
+        return differ("the hash of the model", there->model_hash, here->model_hash, other_version,
+                      err);
     return LEAT_OK;
 }
