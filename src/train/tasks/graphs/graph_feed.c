@@ -9,8 +9,9 @@
 #include "train/tasks/graphs/graph_epochs.h"
 #include "train/tasks/graphs/graph_micro.h"
 
-/* Of tables, per graph: sizes here, the plan, and offsets and labels in the cache. */
-enum { GRAPH_BYTES = 8 + 24 + 24 };
+/* Of tables, per graph: sizes here, the plan (as load/can/loader_options.c counts it), and offsets
+ * and labels in the cache. */
+enum { GRAPH_BYTES = 8 + 40 + 24 };
 
 typedef struct graph_feed {
     leat_can_cache *cache;
