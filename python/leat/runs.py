@@ -39,7 +39,8 @@ class Checkpoint(NamedTuple):
     def __getattr__(self, name: str) -> float:
         if name in self.measures:
             return self.measures[name]
-        raise AttributeError(f"no measure {name!r}; there are {', '.join(self.measures)}")
+        names = ", ".join(self.measures) or "none"
+        raise AttributeError(f"no measure {name!r}; there are {names}")
 
     def __dir__(self) -> list[str]:
         return [*object.__dir__(self), *self.measures]
