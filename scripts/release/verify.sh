@@ -4,14 +4,13 @@
 #   scripts/release/verify.sh FOLDER
 #
 # FOLDER has the files of a release (docs/release.md). First, SHA256SUMS: files that are missing, changed
-# or not in it. Then the archive: it must be that of the commit that it names, if this clone has it.
-# Then it is built in build/verify, with the scripts of the archive, as make wheel: on Debian 12, half an
+# or not in it. Then the archive: it must be that of the commit that it names, which this clone must have,
+# so that nothing is run of an archive that only its own sums vouch for. Then it is built in build/verify, with the scripts of the archive, as make wheel: on Debian 12, half an
 # hour on two cores with a new WHEEL_CACHE (default: .deps/wheel), else minutes. Versions of tools that
 # differ from those of the release are printed before the comparison: they explain differences. Exit
 # status 0: all files are equal, documents up to these versions; 1: not; 2: wrong usage.
 #
-# Run it from a clone that you trust. If the clone lacks the commit, code of the archive is run that
-# nothing but SHA256SUMS vouches for. Signatures (*.sigstore.json, *.asc) are not verified here.
+# Run it from a clone that you trust. Signatures (*.sigstore.json, *.asc) are not verified here.
 set -eu
 case ${1:-} in '' | -*) set -- ;; esac
 [ $# = 1 ] || { sed -n '2,/^[^#]/s/^# \{0,1\}//p' "$0" >&2; exit 2; }
@@ -30,16 +29,15 @@ commit=$(gzip -dc "$archive" | git get-tar-commit-id) ||
 mkdir -p build
 exec 7>build/verify.lock
 flock -n 7 || fail "build/verify: another verification is running; wait until it has ended"
-if git cat-file -e "$commit^{commit}" 2>/dev/null; then
-  scripts/release/archive.sh "$commit" "$name" >build/verify.tar
-  gzip -dc "$archive" | cmp -s - build/verify.tar ||
-    fail "$archive: differs from commit $commit of this clone, which it names; do not use this release"
-  rm build/verify.tar
-  echo "verify: the source archive is commit $commit"
-else
-  echo "verify: this clone does not have commit $commit: whether the source archive is that commit was" \
-    "not checked; git fetch may help" >&2
-fi
+case $commit in *[!0-9a-f]*) fail "$archive: names a commit that is no hash; do not use this release" ;; esac
+git cat-file -e "$commit^{commit}" 2>/dev/null ||
+  fail "$archive: this clone does not have commit $commit, which it names; git fetch, then verify again." \
+    "If the project does not have it, do not use this release"
+scripts/release/archive.sh "$commit" "$name" >build/verify.tar
+gzip -dc "$archive" | cmp -s - build/verify.tar ||
+  fail "$archive: differs from commit $commit of this clone, which it names; do not use this release"
+rm build/verify.tar
+echo "verify: the source archive is commit $commit"
 WHEEL_CACHE=${WHEEL_CACHE:-.deps/wheel}
 export WHEEL_CACHE
 scripts/release/build.sh "$archive" build/verify

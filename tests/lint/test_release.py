@@ -334,9 +334,22 @@ class Scripts(Folder):
         self.other_sources(release, other, commit)
 
     def other_sources(self, release, other, commit):
-        """An archive that names a commit, and is not that: nothing of it is run."""
+        """An archive that names a commit, and is not that, or one that nobody has: nothing of it is
+        run."""
         self.write("clone", "Makefile", text="wheel:\n\ttouch /nowhere/at/all\n")
         self.commit("second")
+        for named, words in ((commit, f"differs from commit {commit} of this clone, which it"),
+                             ("1" * 40, f"this clone does not have commit {'1' * 40}, which it"),
+                             ("x" * 40, "names a commit that is no hash")):
+            with self.subTest(words):
+                self.forge(release, named)
+                done = self.run_in(other, "scripts/release/verify.sh", release)
+                self.assertEqual(done.returncode, 1)
+                self.assertIn(words, done.stdout)
+                self.assertNotIn("/nowhere", done.stdout)
+
+    def forge(self, release, commit):
+        """Sources of another commit that are said to be of this one, with sums that fit."""
         path = os.path.join(release, ARCHIVE)
         with open(path, "wb") as file:
             subprocess.run("scripts/release/archive.sh HEAD leat-0.1.0 | sed s/"
@@ -348,10 +361,6 @@ class Scripts(Folder):
             sums = re.sub(f"(?m)^.*  {name}$", f"{sha}  {name}", sums)
         with open(os.path.join(release, "SHA256SUMS"), "w", encoding="utf-8") as file:
             file.write(sums)
-        done = self.run_in(other, "scripts/release/verify.sh", release)
-        self.assertEqual(done.returncode, 1)
-        self.assertRegex(done.stdout, f"differs from commit {commit} of this clone, which it names")
-        self.assertNotIn("/nowhere", done.stdout)
 
     def test_refused(self):
         cases = (("nothing", None, "nothing: not a tag or commit of this clone"),

@@ -98,13 +98,12 @@ leat_code leat_identity_compare(const leat_identity *here, const leat_run_option
             "use --init RUN with another folder for -o");
     const struct {
         const char *what, *here, *there, *remedy;
-    } facts[] = {
-        {"the data set (fingerprint)", here->data, there->data,
-         "; give that data set, or begin another run, with --init RUN, in another folder"},
-        {"the kernel class (leat doctor --hash)", here->kernel_class, there->kernel_class,
-         other_version},
-        {"the hash of the initial weights (--init)", here->init, there->init,
-         "; leave out --init: the run has its weights"}};
+    } facts[] = {{"the data set (fingerprint)", here->data, there->data,
+                  "; give that data set, or begin another run, with --init RUN, in another folder"},
+                 {"the kernel class (leat doctor --hash)", here->kernel_class, there->kernel_class,
+                  other_version},
+                 {"the hash of the initial weights (--init)", here->init, there->init,
+                  "; leave out --init: the run has its weights"}};
     if (strcmp(here->model, there->model) != 0) return differ_model(there->model, here->model, err);
     for (size_t i = 0; i < sizeof facts / sizeof *facts; i++) {
         if (strcmp(facts[i].here, facts[i].there) != 0)
