@@ -118,7 +118,7 @@ def of_duckdb() -> Json:
     package, version, sha = only(
         r"duckdb_package=(@duckdb/node-bindings-linux-x64)@(\S+)\n\s*duckdb_sha512=([0-9a-f]{128})",
         text_of("scripts", "install.sh"), "scripts/install.sh")
-    url = f"https://registry.npmjs.org/{package}/-/{package.split('/')[1]}-{version}.tgz"
+    url = f"https://www.npmjs.com/package/{package}/v/{version}"
     return {"version": version, "licenses": [{"expression": "MIT"}],
             "purl": f"pkg:npm/{package.replace('@', '%40')}@{version}",
             "externalReferences": [{"type": "distribution", "url": url, "comment":

@@ -3,6 +3,7 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 
 leat_param *leat_param_add(leat_param *params, int *count, double mean, double deviation, int rank,
                            const int64_t *shape, const char *format, ...) {
@@ -26,4 +27,13 @@ leat_param *leat_param_add(leat_param *params, int *count, double mean, double d
 
 int64_t leat_params_size(const leat_param *params, int count) {
     return count == 0 ? 0 : params[count - 1].offset + params[count - 1].count;
+}
+
+leat_model_tensor leat_param_tensor(const leat_param *param) {
+    leat_model_tensor out = {.rank = param->rank, .offset = param->offset, .count = param->count};
+    _Static_assert(sizeof out.shape == sizeof param->shape && sizeof param->name <= sizeof out.name,
+                   "a row of the table fits into a tensor");
+    memcpy(out.name, param->name, sizeof param->name);
+    memcpy(out.shape, param->shape, sizeof out.shape);
+    return out;
 }

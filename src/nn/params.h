@@ -6,6 +6,7 @@
 #define LEAT_NN_PARAMS_H
 
 #include "base/error.h"
+#include "nn/model.h"
 
 #define LEAT_PARAM_RANK_MAX 4
 
@@ -20,6 +21,8 @@ typedef struct leat_param {
 /* Appends a row to params[*count], which has room for it, after the last one in the block. */
 leat_param *leat_param_add(leat_param *params, int *count, double mean, double deviation, int rank,
                            const int64_t *shape, const char *format, ...) LEAT_PRINTF(7, 8);
+/* What a model says of it. */
+leat_model_tensor leat_param_tensor(const leat_param *param);
 /* Floats of the block. */
 int64_t leat_params_size(const leat_param *params, int count);
 

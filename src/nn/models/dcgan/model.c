@@ -128,15 +128,7 @@ static bool tensor(const void *self, int index, leat_model_tensor *out) {
     const leat_dcgan_shape *of = leat_dcgan_shape_of(((const model *)self)->dcgan);
     *out = (leat_model_tensor){0};
     if (index >= of->param_count) return running_tensor(of, index - of->param_count, out);
-    const leat_param *param = &of->params[index];
-    snprintf(out->name, sizeof out->name, "%s", param->name);
-    out->rank = param->rank;
-    _Static_assert(sizeof out->shape == sizeof param->shape &&
-                       sizeof param->name <= sizeof out->name,
-                   "a row of the table fits into a tensor");
-    memcpy(out->shape, param->shape, sizeof out->shape);
-    out->offset = param->offset;
-    out->count = param->count;
+    *out = leat_param_tensor(&of->params[index]);
     return true;
 }
 

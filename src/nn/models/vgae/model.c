@@ -2,29 +2,16 @@
 #include "nn/models/vgae/model.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "base/mem.h"
-#include "base/rng.h"
-#include "nn/float_mode.h"
 #include "nn/kernel_suites.h"
 #include "nn/models/vgae/vgae.h"
-#include "nn/ops/adam.h"
-#include "nn/ops/each.h"
 #include "nn/ops/graph_random.h"
 #include "nn/ops/latent.h"
 #include "nn/ops/move.h"
-#include "nn/ops/random.h"
 #include "nn/random_streams.h"
-#include "nn/unit/unit.h"
-
-/* Of the reference: Adam, whose decay is added to the gradient after it was clipped. */
-#define BETA1 0.9
-#define BETA2 0.999
-#define EPS 1e-8
-#define DECAY 1e-4
-#define CLIP_NORM 1.0
+#include "nn/unit/one_pass.h"
 
 enum { LOSS, LOSS_RECON, LOSS_ID, LOSS_NEIGHBOURS, LOSS_KL, SUMS };
 enum { NORM, NORMS };
@@ -123,38 +110,18 @@ static leat_code create(void **self, const leat_model_setup *setup, leat_error *
 
 /* ---- What it is made of --------------------------------------------------------------------- */
 
-static int passes(const void *settings) {
-    (void)settings;
-    return 1;
-}
-
 static bool tensor(const void *self, int index, leat_model_tensor *out) {
     const leat_vgae_shape *shape = &((const model *)self)->shape;
     *out = (leat_model_tensor){0};
     if (index < 0 || index >= shape->param_count) return false;
-    const leat_param *param = &shape->params[index];
-    snprintf(out->name, sizeof out->name, "%s", param->name);
-    out->rank = param->rank;
-    _Static_assert(sizeof out->shape == sizeof param->shape &&
-                       sizeof param->name <= sizeof out->name,
-                   "a row of the table fits into a tensor");
-    memcpy(out->shape, param->shape, sizeof out->shape);
-    out->offset = param->offset;
-    out->count = param->count;
+    *out = leat_param_tensor(&shape->params[index]);
     return true;
 }
 
 static void init(const void *self, uint64_t seed, float *parameters, float *running) {
     const model *of = self;
-    const uint64_t mode = leat_float_mode_begin();
     (void)running; /* it has none */
-    for (int i = 0; i < of->shape.param_count; i++) {
-        const leat_param *param = &of->shape.params[i];
-        leat_normal_values(&of->engine.device, leat_random(seed, LEAT_STREAM_INIT, (uint64_t)i),
-                           (float)param->mean, (float)param->deviation, param->count,
-                           parameters + param->offset);
-    }
-    leat_float_mode_end(mode);
+    leat_one_pass_init(&of->engine, of->shape.params, of->shape.param_count, seed, parameters);
 }
 
 /* ---- A unit --------------------------------------------------------------------------------- */
@@ -236,61 +203,17 @@ static leat_code unit(void *self, int pass, const leat_unit_batches *batches,
     return code;
 }
 
-static void fold(const void *self, int pass, int64_t micro_batches, const float *statistics,
-                 float *running) {
-    (void)self;
-    (void)pass;
-    (void)micro_batches;
-    (void)statistics;
-    (void)running;
-}
-
 /* ---- A step --------------------------------------------------------------------------------- */
 
 static void norm(const void *self, int pass, const float *gradient, double weight, double *norms) {
-    const model *of = self;
-    LEAT_ASSERT(pass == 0 && weight > 0 && isfinite(weight));
-    norms[NORM] = leat_unit_length(of->shape.size, gradient) / weight;
+    LEAT_ASSERT(pass == 0);
+    norms[NORM] = leat_one_pass_norm(((const model *)self)->shape.size, gradient, weight);
 }
 
-/* The gradient as Adam gets it: the mean, clipped by its norm, and then the decay. */
-static leat_code scale_gradient(model *of, const leat_model_step *step, leat_error *err) {
-    const leat_device *device = &of->engine.device;
-    const int64_t size = of->shape.size;
-    const double length = leat_unit_length(size, step->gradient) / step->weight;
-    const double factor = CLIP_NORM / (length + 1e-6);
-    const float scale = (float)((factor < 1 ? factor : 1) / step->weight);
-    leat_clear(device, size, of->scaled);
-    LEAT_TRY(leat_add_scaled(device, size, scale, step->gradient, of->scaled, err));
-    return leat_add_scaled(device, size, (float)DECAY, step->parameters, of->scaled, err);
-}
-
-static leat_code take_step(model *of, const leat_model_step *step, leat_error *err) {
-    const leat_adam adam = {
-        .rate = of->settings.learning_rate, .beta1 = BETA1, .beta2 = BETA2, .eps = EPS};
-    const leat_adam_weights weights = {.count = of->shape.size,
-                                       .gradient = of->scaled,
-                                       .gradient_factor = 1,
-                                       .weights = step->parameters,
-                                       .first = step->first,
-                                       .second = step->second};
-    LEAT_TRY(scale_gradient(of, step, err));
-    return leat_adam_apply(&of->engine.device, &adam, step->step + 1, &weights, err);
-}
-
-static leat_code step(void *self, const leat_model_step *of, leat_error *err) {
-    model *here = self;
-    uint64_t mode = 0;
-    LEAT_ASSERT(of->pass == 0);
-    if (!(of->weight > 0) || !isfinite(of->weight))
-        return leat_fail(err, LEAT_ERR_OPTION,
-                         "a step of gradients with the total weight %g; it must be above 0 and "
-                         "finite",
-                         of->weight);
-    LEAT_TRY(leat_engine_enter(&here->engine, &mode, err));
-    const leat_code code = take_step(here, of, err);
-    leat_engine_leave(&here->engine, mode);
-    return code;
+static leat_code step(void *self, const leat_model_step *step, leat_error *err) {
+    model *of = self;
+    return leat_one_pass_step(&of->engine, of->settings.learning_rate, of->shape.size, of->scaled,
+                              step, err);
 }
 
 static void cancel(void *self, bool cancelled) {
@@ -338,14 +261,14 @@ const leat_model_class leat_vgae_class = {
     .sums = SUMS,
     .norms = NORMS,
     .suites = suites,
-    .passes = passes,
+    .passes = leat_one_pass_passes,
     .sizes = sizes_of,
     .create = create,
     .destroy = destroy,
     .tensor = tensor,
     .init = init,
     .unit = unit,
-    .fold = fold,
+    .fold = leat_one_pass_fold,
     .norm = norm,
     .step = step,
     .cancel = cancel,
