@@ -161,7 +161,17 @@ static const char *words_of_flag(char text[LEAT_PLAIN_BYTES], const char *words,
 }
 
 static const char *words_of_real(char text[LEAT_PLAIN_BYTES], const leat_fact *row, double value) {
+    if (isnan(value)) return "-";
     if (row->unit == LEAT_FACT_SECONDS) return leat_words_seconds(text, fmax(value, 0));
+    if (row->unit == LEAT_FACT_MS)
+        return leat_display_words(text, LEAT_DISPLAY_DURATION_US, 1000 * value);
+    if (row->unit == LEAT_FACT_SHARE) return leat_display_words(text, LEAT_DISPLAY_SHARE, value);
+    if (row->unit == LEAT_FACT_COUNT && fabs(value) >= 99.95)
+        return leat_display_words(text, LEAT_DISPLAY_COUNT, value);
+    if (row->unit == LEAT_FACT_COUNT) {
+        snprintf(text, LEAT_PLAIN_BYTES, "%.3g", value);
+        return text;
+    }
     if (row->digits > 0) snprintf(text, LEAT_PLAIN_BYTES, "%.*f", row->digits, value);
     else snprintf(text, LEAT_PLAIN_BYTES, "%.4g", value);
     return text;
@@ -281,16 +291,35 @@ static void put_card(leat_textbuf *out, const leat_fact *row, const void *source
     }
 }
 
-void leat_facts_cards(leat_textbuf *out, const leat_fact *rows, const char *keys,
-                      const void *source) {
+static void put_cell(leat_textbuf *out, const leat_fact *row, const void *source) {
+    char text[LEAT_PLAIN_BYTES];
+    leat_textbuf_put(out, "<td>");
+    leat_html_text(out, words_of(text, row, source));
+    leat_textbuf_put(out, "</td>");
+}
+
+typedef void put_fact(leat_textbuf *out, const leat_fact *row, const void *source);
+
+static void put_each(leat_textbuf *out, const leat_fact *rows, const char *keys, const void *source,
+                     put_fact *put) {
     for (const char *at = keys + strspn(keys, " "); *at != 0; at += strspn(at, " ")) {
         const int size = (int)strcspn(at, " ");
         const void *of = source;
         const leat_fact *row = find(rows, at, size, &of);
         if (row == NULL) leat_cli_broken(at);
-        put_card(out, row, of);
+        put(out, row, of);
         at += size;
     }
+}
+
+void leat_facts_cards(leat_textbuf *out, const leat_fact *rows, const char *keys,
+                      const void *source) {
+    put_each(out, rows, keys, source, put_card);
+}
+
+void leat_facts_cells(leat_textbuf *out, const leat_fact *rows, const char *keys,
+                      const void *source) {
+    put_each(out, rows, keys, source, put_cell);
 }
 
 /* ---- A command's output ---------------------------------------------------------------------- */

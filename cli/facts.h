@@ -32,11 +32,15 @@ typedef enum leat_fact_kind {
     LEAT_FACT_ROWS,   /* the rows of the struct at `place`, as if they were here */
 } leat_fact_kind;
 
+/* A real number that is blank is "-" for people. */
 typedef enum leat_fact_unit {
     LEAT_FACT_PLAIN, /* "12345"; of a real number, `digits` after the point, or %.4g */
-    LEAT_FACT_COUNT, /* "12,345"; with words, "1 image", "12,345 images" */
+    LEAT_FACT_COUNT, /* "12,345"; with words, "1 image", "12,345 images"; of a real number, three
+                      * digits below 100 */
     LEAT_FACT_BYTES,
     LEAT_FACT_SECONDS, /* of a real number; below 0 as 0 */
+    LEAT_FACT_MS,      /* of a real number of milliseconds: "53.7 ms", "1.20 s" */
+    LEAT_FACT_SHARE,   /* of a real number 0 .. 1: "3.52 %" */
 } leat_fact_unit;
 
 /* The member that is of the row's kind. */
@@ -110,6 +114,9 @@ void leat_facts_write(leat_cli *cli, const leat_fact *rows, const char *layout, 
 /* On a page: the facts of these keys, "steps images", numbers as cards, and texts as rows of a
  * table, each with its label. A blank one that is optional is left out. */
 void leat_facts_cards(leat_textbuf *out, const leat_fact *rows, const char *keys,
+                      const void *source);
+/* Cells of a row of a page's table, in the words of the terminal. */
+void leat_facts_cells(leat_textbuf *out, const leat_fact *rows, const char *keys,
                       const void *source);
 /* The document with --json, else the layout. Returns 0, or 1 after reporting an error. */
 int leat_facts_show(leat_cli *cli, const leat_facts *facts, const void *source);

@@ -1,6 +1,6 @@
 /* Facts of every kind, linked with the command and shown in its place: with an argument, by that
- * layout; with two, "cards KEYS", as on a page; else as JSON. The source is "full" if FACTS says
- * so, else everything in it is blank. */
+ * layout; with two, "cards KEYS" or "cells KEYS", as on a page; else as JSON. The source is "full"
+ * if FACTS says so, else everything in it is blank. */
 #include <math.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -19,13 +19,20 @@ typedef struct source {
     const char *note;
     bool open;
     int64_t steps, unit;
-    double loss, seconds;
+    double loss, seconds, delay_ms, share, rate;
     inner inner;
     int count; /* of items */
 } source;
 
-static const source blank = {.note = "", .unit = -1, .loss = NAN, .seconds = NAN};
-static const source full = {"n\n1", "[{x}]", true, 12345, 0, 0.5, 61.2, {2048}, 2};
+static const source blank = {.note = "",
+                             .unit = -1,
+                             .loss = NAN,
+                             .seconds = NAN,
+                             .delay_ms = NAN,
+                             .share = NAN,
+                             .rate = NAN};
+static const source full = {"n\n1", "[{x}]", true,   12345,  0,      0.5,
+                            61.2,   53.71,   0.0352, 1234.6, {2048}, 2};
 
 typedef struct item {
     char word[8];
@@ -109,6 +116,10 @@ static const leat_fact rows[] = {
     {"step_images", LEAT_FACT_INT, AT(steps), LEAT_FACT_COUNT, .label = "images of it",
      .noun = samples_of, .help = "Samples."},
     {"members", LEAT_FACT_NAMES, .list = &members, .rows = known},
+    {"delay", LEAT_FACT_REAL, AT(delay_ms), LEAT_FACT_MS, .help = NULL},
+    {"share", LEAT_FACT_REAL, AT(share), LEAT_FACT_SHARE, .help = NULL},
+    {"rate", LEAT_FACT_REAL, AT(rate), LEAT_FACT_COUNT, .help = NULL},
+    {"low_rate", LEAT_FACT_REAL, AT(loss), LEAT_FACT_COUNT, .help = NULL},
     {"bare", LEAT_FACT_FLAG, AT(open), .help = NULL},
     {"twice", LEAT_FACT_INT, .get = twice, .unit = LEAT_FACT_COUNT},
     {0},
@@ -116,13 +127,14 @@ static const leat_fact rows[] = {
 
 static void write_members(leat_json *json, const void *of) { leat_facts_json(json, rows, of); }
 
-static void show_cards(const char *keys, const source *of) {
+static void show_on_page(const char *how, const char *keys, const source *of) {
     leat_textbuf *out = NULL;
     leat_error err = {0};
     const char *text = "";
     int64_t size_bytes = 0;
     if (leat_textbuf_create(&out, &err) != LEAT_OK) exit(1);
-    leat_facts_cards(out, rows, keys, of);
+    if (strcmp(how, "cards") == 0) leat_facts_cards(out, rows, keys, of);
+    else leat_facts_cells(out, rows, keys, of);
     if (leat_textbuf_finish(out, &text, &size_bytes, &err) != LEAT_OK) exit(1);
     fwrite(text, 1, (size_t)size_bytes, stdout);
     leat_textbuf_destroy(out);
@@ -132,7 +144,7 @@ __attribute__((constructor)) static void show(int count, char **words) {
     const char *which = getenv("FACTS");
     const source *of = which != NULL && strcmp(which, "full") == 0 ? &full : &blank;
     leat_cli cli = {0};
-    if (count > 2) show_cards(words[2], of);
+    if (count > 2) show_on_page(words[1], words[2], of);
     else if (count > 1) leat_facts_write(&cli, rows, words[1], of);
     else if (leat_out_object(&cli, write_members, of) != 0) exit(1);
     exit(fflush(stdout) == 0 ? 0 : 1);

@@ -51,6 +51,8 @@ class Shown(unittest.TestCase):
                 ("{shown}", "(12345)", "(0)"),
                 ("{step_images}", "12,345 graphs", "0 graphs"),
                 ("[{members}: ]{a}", "a/b: 0", "-1"),
+                ("{loss}|{delay:9}|{share}|{rate}|{low_rate:-5}|",
+                 "0.500|  53.7 ms|3.52 %|1,235|0.5  |", "-|        -|-|-|-    |"),
                 ("{array}{object}", "<  a=1,   b>only a", "")):
             for which, text in (("full", full), ("blank", blank)):
                 done = shown(which, layout)
@@ -80,6 +82,11 @@ class Shown(unittest.TestCase):
         # The last ones have no label, or are no card.
         for keys in ("nothing", "steps,loss", "unit", "open", "array", "members"):
             self.assertLess(shown("full", "cards", keys).returncode, 0, keys)
+
+    def test_cells(self):
+        for which, text in (("full", "<td>0.500</td><td>[{x}]</td><td>1,235</td>"),
+                            ("blank", "<td>-</td><td></td><td>-</td>")):
+            self.assertEqual(shown(which, "cells", "loss note rate").stdout, text)
 
     def test_json(self):
         full, blank = (shown(which).stdout for which in ("full", "blank"))
