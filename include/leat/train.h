@@ -85,10 +85,15 @@ typedef struct leat_train_options {
     int64_t checkpoint_every;  /* steps; 0: only by time */
     double checkpoint_minutes; /* and at the end; 0: only by steps */
     int64_t keep;              /* checkpoints */
-    int64_t sample_every;      /* steps, and at the end; 0: never */
-    int32_t threads;           /* 1 .. 256 */
-    int64_t memory_bytes;      /* 0: no limit; otherwise a run that needs more fails */
-    const char *kernels;       /* as in leat_dcgan_options */
+    /* Between measurements of the model: steps, or of models that are measured by epochs (every
+     * model of graphs) epochs; also at the end. 0: never. */
+    int64_t sample_every;
+    /* The run ends after so many measurements in a row whose first number is not better than the
+     * best before them; then `steps` or `epochs` are the most that it has. 0: it does not. */
+    int64_t patience;
+    int32_t threads;      /* 1 .. 256 */
+    int64_t memory_bytes; /* 0: no limit; otherwise a run that needs more fails */
+    const char *kernels;  /* as in leat_dcgan_options */
     bool resume;
     int64_t rewind;   /* with resume: from the checkpoint of this step, not the last; -1: none */
     const char *init; /* a run folder, or a file of weights (leat_run_import) to begin with; NULL */
@@ -107,6 +112,12 @@ LEAT_API leat_train_options leat_train_options_default(void);
 /* The options of every run by name: "steps", "units", ...; neutral ones do not affect the weights.
  */
 LEAT_API const leat_setting_table *leat_train_options_table(void);
+/* The same with the defaults of runs of this model, which says what a unit has: of "vgae" and "gat"
+ * batches of graphs. NULL: there is no such model. */
+LEAT_API const leat_setting_table *leat_train_model_options_table(const char *model);
+/* Sets those options whose defaults are other ones in that table than in leat_train_options_table;
+ * of a model that there is not, none. */
+LEAT_API void leat_train_options_suit(leat_train_options *options, const char *model);
 /* The settings of a model by name, such as leat_dcgan_settings_table for "dcgan"; NULL: there is no
  * such model. No name is in both tables. */
 LEAT_API const leat_setting_table *leat_train_settings_table(const char *model);

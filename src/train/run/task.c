@@ -122,3 +122,8 @@ const char *leat_train_sample_words(const char *model, bool many) {
     if (task == NULL) return many ? "samples" : "sample";
     return many ? task->feed->many : task->feed->one;
 }
+
+const leat_setting_table *leat_train_model_options_table(const char *model) {
+    const leat_task *task = find(model);
+    return task == NULL ? NULL : leat_task_options(task);
+}

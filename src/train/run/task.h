@@ -61,7 +61,10 @@ struct leat_task {
     /* A checkpoint has the first so many of them, by name: at least the first, which decides what
      * is kept. The others are in metrics.jsonl alone. */
     int saved_measures;
-    const leat_measure_class *measure;      /* NULL: nothing is measured */
+    const leat_measure_class *measure; /* NULL: nothing is measured */
+    /* It is measured where epochs end, options->sample_every of them apart, and a checkpoint is
+     * written there. False: options->sample_every steps apart. */
+    bool measures_epochs;
     const leat_warning_rule *warning_rules; /* NULL, as an empty list: nothing is warned of */
     /* Names the parts of the model and counts their parameters; NULL: it has none. */
     void (*parts)(const leat_model *model, leat_train_part parts[LEAT_PARTS_MAX]);
@@ -69,6 +72,9 @@ struct leat_task {
      * follows it is for the feed. One table, and no texts. Where the feed settles some
      * (leat_feed_class.settle), their range has 0, "by the data". */
     const leat_setting_table *(*settings)(void);
+    /* The options of every run with the defaults of this model's: leat_train_rows, in a table whose
+     * set_defaults sets others. NULL: leat_train_options_table. */
+    const leat_setting_table *(*options)(void);
     /* The first names, of either table, in a run's files and hash, up to NULL; what is not among
      * them comes after: the model's settings, then the options of every run, each in the order of
      * its table. NULL: none is named. */
@@ -82,6 +88,9 @@ extern const leat_task *const leat_tasks[];
 
 /* A step of a run of it, whose numbers have their names; NULL: a step without numbers. */
 leat_train_step leat_task_step(const leat_task *task);
+
+/* The table that `options` says. */
+const leat_setting_table *leat_task_options(const leat_task *task);
 
 /* Before anything is measured: all are NaN. */
 void leat_measured_none(double measured[LEAT_MEASURES_MAX]);

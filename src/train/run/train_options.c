@@ -39,7 +39,7 @@ const leat_setting leat_train_rows[] = {
     {.name = "unit-size",
      .kind = LEAT_SETTING_INT,
      AT(unit_size),
-     .min = 2,
+     .min = 1,
      .max = 1 << 20,
      .help = "samples per unit, a multiple of --micro-batch"},
     {.name = "micro-batch",
@@ -89,6 +89,12 @@ const leat_setting leat_train_rows[] = {
      .max = INT64_C(1000000000000),
      .neutral = true,
      .help = "steps between measurements of the model; 0: none"},
+    {.name = "patience",
+     .kind = LEAT_SETTING_INT,
+     AT(patience),
+     .max = INT64_C(1000000000),
+     .neutral = true,
+     .help = "end the run after N measurements in a row that are not the best so far; 0: do not"},
     {.name = "threads",
      .kind = LEAT_SETTING_INT32,
      AT(threads),
@@ -152,6 +158,25 @@ const leat_setting_table *leat_train_options_table(void) {
     static const leat_setting_table table = {"a training run", leat_train_rows,
                                              sizeof(leat_train_options), set_defaults};
     return &table;
+}
+
+const leat_setting_table *leat_task_options(const leat_task *task) {
+    return task->options == NULL ? leat_train_options_table() : task->options();
+}
+
+void leat_train_options_suit(leat_train_options *options, const char *model) {
+    const leat_setting_table *own = leat_train_model_options_table(model);
+    leat_train_options of_model, plain = leat_train_options_default();
+    if (own == NULL) return;
+    own->set_defaults(&of_model);
+    for (const leat_setting *row = own->rows; row->name != NULL; row++) {
+        char text[LEAT_SETTING_BYTES], there[LEAT_SETTING_BYTES];
+        const char *value = leat_setting_get(row, &of_model, text);
+        const char *usual = leat_setting_get(row, &plain, there);
+        if (value == NULL || (usual != NULL && strcmp(value, usual) == 0)) continue;
+        const leat_code code = leat_setting_set(row, options, value, NULL);
+        LEAT_ASSERT(code == LEAT_OK); /* defaults are in range */
+    }
 }
 
 /* ---- Of one run ----------------------------------------------------------------------------- */
