@@ -173,7 +173,7 @@ int leat_train_command(leat_cli *cli, const char *model) {
     leat_train_options options = leat_train_options_default();
     leat_train_wanted wanted;
     const char *data = leat_cli_argument(cli, 0), *run = leat_cli_text(cli, "output");
-    leat_train_wanted_begin(&wanted, model, leat_train_options_table(), &options);
+    leat_train_wanted_begin(&wanted, model, leat_train_model_options_table(model), &options);
     if (leat_cli_given(cli, "rewind")) {
         if (!leat_cli_flag(cli, "resume"))
             return leat_cli_usage(cli, "--rewind takes a run back that is resumed: add --resume");

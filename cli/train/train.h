@@ -26,7 +26,11 @@ void leat_run_shown_cards(leat_textbuf *out, const leat_run_shown *self, const c
 LEAT_MUST_CHECK leat_code leat_train_report(const char *run, leat_error *err);
 
 /* For .words of an option with leat_train_options_table. */
-extern const leat_setting leat_train_image_words[];
+extern const leat_setting leat_train_image_words[], leat_train_graph_words[];
+
+/* The settings of models of graphs, for .table of an option: leat_train_settings_table. */
+const leat_setting_table *leat_train_vgae_settings(void);
+const leat_setting_table *leat_train_gat_settings(void);
 
 /* What a run warns of: true if number `kind` arose, with its sentence; and as the items of a list.
  */
@@ -114,10 +118,11 @@ void leat_train_wanted_begin(leat_train_wanted *wanted, const char *model,
 int leat_train_wanted_read(leat_train_wanted *wanted, leat_cli *cli, const char *run);
 void leat_train_wanted_free(leat_train_wanted *wanted);
 
-/* The command `leat train MODEL` of a model (command.c), whose options are those of every run and
- * those of its table; returns the exit status. `own_words`: as leat_train_image_words, or NULL. */
+/* The command `leat train MODEL` of a model (command.c), whose options are those of every run, in
+ * its leat_train_model_options_table, and those of its own table; returns the exit status.
+ * `own_words`: as leat_train_image_words, or NULL. */
 int leat_train_command(leat_cli *cli, const char *model);
-#define LEAT_TRAIN_OPTIONS(own_table, own_words)                                                   \
+#define LEAT_TRAIN_OPTIONS_OF(run_table, own_table, own_words)                                     \
     {.own.name = "output",                                                                         \
      .own.kind = LEAT_SETTING_OUTPUT,                                                              \
      .own.value = "RUN",                                                                           \
@@ -128,7 +133,7 @@ int leat_train_command(leat_cli *cli, const char *model);
          .own.value = "FILE",                                                                      \
          .own.help = "read settings from a YAML file, such as RUN/config.yaml; command-line "      \
                      "options take precedence"},                                                   \
-        {.table = leat_train_options_table, .words = (own_words)},                                 \
+        {.table = (run_table), .words = (own_words)},                                              \
         {.table = (own_table), .heading = "Options of the model"},                                 \
         {.own.name = "resume",                                                                     \
          .own.kind = LEAT_SETTING_FLAG,                                                            \
@@ -144,5 +149,8 @@ int leat_train_command(leat_cli *cli, const char *model);
          .own.kind = LEAT_SETTING_FLAG,                                                            \
          .own.help = "print parameters, memory, steps and the estimated time, and write nothing"}, \
         LEAT_TRAIN_OPTION_REPLACE, LEAT_CLI_OPTION_JSON
+/* Of a model whose runs have the defaults of all. */
+#define LEAT_TRAIN_OPTIONS(own_table, own_words)                                                   \
+    LEAT_TRAIN_OPTIONS_OF(leat_train_options_table, own_table, own_words)
 
 #endif

@@ -114,6 +114,7 @@ void leat_train_wanted_begin(leat_train_wanted *wanted, const char *model,
                              const leat_setting_table *table, leat_train_options *options) {
     const leat_setting_table *own = leat_train_settings_table(model);
     *wanted = (leat_train_wanted){.model = model, .table = table, .options = options};
+    leat_train_options_suit(options, model);
     if (own == NULL) return;
     own->set_defaults(&wanted->settings);
     options->settings = &wanted->settings;
