@@ -59,9 +59,10 @@ static leat_code refuse_links_in(const char *dir, leat_error *err) {
 
 /* A run folder may come from somebody else: nothing is written through its links. */
 static leat_code refuse_links(const leat_run_folder *folder, leat_error *err) {
-    static const char *const names[] = {LEAT_RUN_TRAINING,    LEAT_RUN_CONFIG,    LEAT_RUN_METRICS,
-                                        LEAT_RUN_LEDGER,      LEAT_RUN_REFERENCE, LEAT_RUN_REPORT,
-                                        LEAT_RUN_CHECKPOINTS, LEAT_RUN_SAMPLES,   LEAT_RUN_REWIND};
+    static const char *const names[] = {LEAT_RUN_TRAINING, LEAT_RUN_CONFIG,      LEAT_RUN_METRICS,
+                                        LEAT_RUN_LEDGER,   LEAT_RUN_REFERENCE,   LEAT_RUN_DETECTOR,
+                                        LEAT_RUN_REPORT,   LEAT_RUN_CHECKPOINTS, LEAT_RUN_SAMPLES,
+                                        LEAT_RUN_REWIND};
     char rewind[LEAT_PATH_BYTES];
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         LEAT_TRY(refuse_link(folder->path, names[i], err));
@@ -160,8 +161,8 @@ leat_code leat_run_folder_open(leat_run_folder *folder, const char *path, bool r
 }
 
 void leat_run_folder_clear(const leat_run_folder *folder) {
-    static const char *const files[] = {LEAT_RUN_TRAINING, LEAT_RUN_CONFIG, LEAT_RUN_METRICS,
-                                        LEAT_RUN_LEDGER, LEAT_RUN_REFERENCE};
+    static const char *const files[] = {LEAT_RUN_TRAINING, LEAT_RUN_CONFIG,    LEAT_RUN_METRICS,
+                                        LEAT_RUN_LEDGER,   LEAT_RUN_REFERENCE, LEAT_RUN_DETECTOR};
     if (folder->lock.file == NULL || folder->exists) return;
     LEAT_ASSERT(folder->path[0] != 0); /* what is removed is below it */
     for (size_t i = 0; i < sizeof files / sizeof *files; i++) {

@@ -6,6 +6,7 @@
  *     metrics.jsonl     a line a step and a line an epoch (metrics.h)
  *     ledger.jsonl      who computed what, if many machines train it (ledger.h)
  *     reference.json    of a task: what was measured of the data
+ *     detector.json     of a feed: what the data decide that others need
  *     checkpoints/      states (checkpoint.h)
  *     samples/          step-000000100.png, ...: what a task keeps of steps that were measured
  *     report.html       the command's
@@ -24,6 +25,7 @@
 #define LEAT_RUN_METRICS "metrics.jsonl"
 #define LEAT_RUN_LEDGER "ledger.jsonl"
 #define LEAT_RUN_REFERENCE "reference.json"
+#define LEAT_RUN_DETECTOR "detector.json"
 #define LEAT_RUN_REPORT "report.html" /* of the command */
 #define LEAT_RUN_CHECKPOINTS "checkpoints"
 #define LEAT_RUN_SAMPLES "samples"

@@ -238,6 +238,7 @@ leat_code leat_session_open(leat_session *session, const char *run, leat_error *
     if (feed->note[0] != 0) leat_session_note(session, "%s", feed->note);
     LEAT_TRY(leat_training_save(&session->folder, &session->identity, &session->all,
                                 session->version, err));
+    if (feed->class->keep != NULL) LEAT_TRY(feed->class->keep(feed, session->folder.path, err));
     LEAT_TRY(begin_measuring(session, err));
     LEAT_TRY(leat_run_folder_join(&session->folder, LEAT_RUN_METRICS, path, err));
     const int64_t kept = session->saved_step < 0 ? -1 : session->saved_step;

@@ -77,6 +77,9 @@ typedef struct leat_feed_class {
      * samples cannot be sent one by one. */
     leat_code (*numbers)(const leat_feed *feed, const leat_unit_place *place, int64_t *numbers,
                          int64_t *count, leat_error *err);
+    /* Writes what else a run keeps of the data into its folder, or checks that what is there is of
+     * these data: LEAT_ERR_OPTION, LEAT_ERR_CORRUPT. Once the run is one. NULL: nothing. */
+    leat_code (*keep)(const leat_feed *feed, const char *run, leat_error *err);
     /* Appends a list of the samples; in what the data differ from those with such a list, which may
      * come from anywhere, in words for the owner of the data. LEAT_ERR_CORRUPT,
      * LEAT_ERR_UNSUPPORTED: it is no such list. NULL: it cannot tell. */

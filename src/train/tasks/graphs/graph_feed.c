@@ -6,6 +6,7 @@
 
 #include "leat/load_can.h"
 #include "load/option_rows.h"
+#include "train/tasks/graphs/graph_context.h"
 #include "train/tasks/graphs/graph_epochs.h"
 #include "train/tasks/graphs/graph_micro.h"
 
@@ -361,4 +362,26 @@ leat_code leat_graph_feed_make(const leat_feed *feed, const leat_unit_place *at,
     if (code == LEAT_OK) return LEAT_OK;
     return leat_error_context(err, code, "epoch %lld, batch %lld", (long long)at->epoch,
                               (long long)number);
+}
+
+/* ---- What a run keeps of the data ----------------------------------------------------------- */
+
+static leat_code write_context(const leat_can_cache *cache, const char *run, leat_error *err) {
+    leat_graph_context *context = NULL;
+    LEAT_TRY(leat_graph_context_make(&context, cache, err));
+    leat_code code = leat_graph_context_count(context, cache, err);
+    if (code == LEAT_OK) code = leat_graph_context_save(context, run, err);
+    leat_graph_context_destroy(context);
+    return code;
+}
+
+leat_code leat_graph_feed_keep(const leat_feed *feed, const char *run, leat_error *err) {
+    const graph_feed *self = feed->self;
+    leat_graph_context *there = NULL;
+    leat_error why = {0};
+    leat_code code = leat_graph_context_load(&there, run, &why);
+    if (code == LEAT_ERR_NOT_FOUND) return write_context(self->cache, run, err);
+    if (code == LEAT_OK) code = leat_graph_context_compare(there, self->cache, &why);
+    leat_graph_context_destroy(there);
+    return leat_error_copy(err, &why);
 }

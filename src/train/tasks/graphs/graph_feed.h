@@ -49,6 +49,9 @@ LEAT_MUST_CHECK leat_code leat_graph_feed_weight(const leat_feed *feed, const le
                                                  double *out, leat_error *err);
 LEAT_MUST_CHECK leat_code leat_graph_feed_make(const leat_feed *feed, const leat_unit_place *at,
                                                int64_t index, void *batch, leat_error *err);
+/* detector.json: graph_context.h. */
+LEAT_MUST_CHECK leat_code leat_graph_feed_keep(const leat_feed *feed, const char *run,
+                                               leat_error *err);
 
 /* Its samples are not of one size, so they are not sent one by one, and it has no list of them. */
 #define LEAT_GRAPH_FEED_CLASS                                                                      \
@@ -58,7 +61,7 @@ LEAT_MUST_CHECK leat_code leat_graph_feed_make(const leat_feed *feed, const leat
         .settle = leat_graph_feed_settle, .plan = leat_graph_feed_plan,                            \
         .steps = leat_graph_feed_steps, .units = leat_graph_feed_units,                            \
         .place = leat_graph_feed_place, .weight = leat_graph_feed_weight,                          \
-        .make = leat_graph_feed_make                                                               \
+        .make = leat_graph_feed_make, .keep = leat_graph_feed_keep                                 \
     }
 
 #endif

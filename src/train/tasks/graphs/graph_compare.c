@@ -1,0 +1,92 @@
+/* Whether graphs of a cache are like those that a detector was trained on: graph_context.h. */
+#include <stdio.h>
+#include <string.h>
+
+#include "leat/graph.h"
+#include "load/can/cache.h"
+#include "train/tasks/graphs/graph_context.h"
+
+/* Settings that decide what a graph of given frames looks like. */
+static const char *const decisive[] = {"window",    "identifiers", "payload",
+                                       "edge-step", "self-loops",  "bus"};
+
+/* Of buses, whether they are one sequence of frames. */
+static bool is_same(const char *name, const char *there, const char *here) {
+    if (strcmp(name, "bus") != 0) return strcmp(there, here) == 0;
+    return (strcmp(there, "merge") == 0) == (strcmp(here, "merge") == 0);
+}
+
+static leat_code compare_settings(const leat_graph_context *context, const leat_can_cache *cache,
+                                  leat_error *err) {
+    for (size_t i = 0; i < sizeof decisive / sizeof *decisive; i++) {
+        const char *name = decisive[i];
+        const char *there = leat_graph_context_setting(context, name);
+        const char *here = leat_can_meta_get(&cache->meta, name);
+        if (there == NULL) there = "none";
+        if (here == NULL) here = "none";
+        if (is_same(name, there, here)) continue;
+        return leat_fail(err, LEAT_ERR_OPTION,
+                         "\"%.200s\": %s is %.60s (preset %s), but the run was trained on a cache "
+                         "with %.60s (preset %s); ingest the logs with --%s %.60s and --like the "
+                         "cache of the run",
+                         cache->path, name, here, cache->meta.preset, there, context->preset, name,
+                         there);
+    }
+    return LEAT_OK;
+}
+
+static leat_code compare_identifiers(const leat_graph_context *context, const leat_can_cache *cache,
+                                     leat_error *err) {
+    const leat_can_ids *ids = &cache->meta.ids;
+    const int64_t both =
+        ids->known < context->identifier_count ? ids->known : context->identifier_count;
+    int64_t i = 0;
+    while (i < both && strcmp(ids->text[i], context->identifiers[i].text) == 0) i++;
+    if (i == ids->known && i == context->identifier_count) return LEAT_OK;
+    return leat_fail(err, LEAT_ERR_OPTION,
+                     "\"%.200s\": its vocabulary of %lld identifiers is not the one of %lld that "
+                     "the run was trained with: number %lld is %s here, and %s there; ingest the "
+                     "logs with --like the cache of the run",
+                     cache->path, (long long)ids->known, (long long)context->identifier_count,
+                     (long long)i + 1, i < ids->known ? ids->text[i] : "missing",
+                     i < context->identifier_count ? context->identifiers[i].text : "missing");
+}
+
+typedef struct scaler_part {
+    const double *there, *here;
+    int count;
+    const char *(*name)(int index);
+    const char *what;
+} scaler_part;
+
+static leat_code compare_scaler(const leat_graph_context *context, const leat_can_cache *cache,
+                                leat_error *err) {
+    const leat_can_scaler_values *there = &context->scaler, *here = &cache->meta.scaler;
+    const scaler_part parts[] = {
+        {there->x_center, here->x_center, LEAT_CAN_X_COLUMNS, leat_node_feature_name, "center"},
+        {there->x_scale, here->x_scale, LEAT_CAN_X_COLUMNS, leat_node_feature_name, "scale"},
+        {there->edge_center, here->edge_center, LEAT_CAN_EDGE_COLUMNS, leat_edge_feature_name,
+         "center"},
+        {there->edge_scale, here->edge_scale, LEAT_CAN_EDGE_COLUMNS, leat_edge_feature_name,
+         "scale"}};
+    for (int p = 0; p < 4; p++) {
+        const scaler_part *of = &parts[p];
+        for (int i = 0; i < of->count; i++) {
+            if (memcmp(&of->there[i], &of->here[i], sizeof *of->here) == 0) continue;
+            return leat_fail(err, LEAT_ERR_OPTION,
+                             "\"%.200s\": its scaler (%s) is not the one (%s) that the run was "
+                             "trained with: the %s of %s is %.9g here, and %.9g there; ingest the "
+                             "logs with --like the cache of the run",
+                             cache->path, cache->meta.scaler_strategy, context->scaler_strategy,
+                             of->what, of->name(i), of->here[i], of->there[i]);
+        }
+    }
+    return LEAT_OK;
+}
+
+leat_code leat_graph_context_compare(const leat_graph_context *context, const leat_can_cache *cache,
+                                     leat_error *err) {
+    LEAT_TRY(compare_settings(context, cache, err));
+    LEAT_TRY(compare_identifiers(context, cache, err));
+    return compare_scaler(context, cache, err);
+}
