@@ -18,5 +18,6 @@
 #include "leat/nn.h"
 #include "leat/synth.h"
 #include "leat/train.h"
+#include "leat/train_eval.h"
 
 #endif

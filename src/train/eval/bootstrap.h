@@ -8,17 +8,8 @@
 
 #include "train/eval/scores.h"
 
-typedef struct leat_bootstrap_options {
-    uint64_t seed;
-    int64_t replicates;    /* 0: no intervals; at most LEAT_BOOTSTRAP_REPLICATES_MAX */
-    int64_t block_windows; /* at least 1 */
-} leat_bootstrap_options;
-#define LEAT_BOOTSTRAP_REPLICATES_MAX 100000
 /* Fewer blocks than these give no interval. */
 #define LEAT_BOOTSTRAP_BLOCKS_MIN 10
-/* Seed 0, 1000 replicates, blocks of 20 windows: at 100 frames each and 1,500 frames a second
- * more than a second of bus, longer than most runs of injected frames. */
-leat_bootstrap_options leat_bootstrap_options_default(void);
 
 /*
  * The interval at 95 % of each metric of `windows` (all columns, in order of capture and start) at

@@ -7,26 +7,6 @@
 
 #include "train/eval/windows.h"
 
-/* Name in C, name in JSON. */
-#define LEAT_EVAL_METRICS(X)                                                                       \
-    X(LEAT_EVAL_AUROC, "auroc")                                                                    \
-    X(LEAT_EVAL_AVERAGE_PRECISION, "average_precision")                                            \
-    X(LEAT_EVAL_PRECISION, "precision")                                                            \
-    X(LEAT_EVAL_RECALL, "recall")                                                                  \
-    X(LEAT_EVAL_F1, "f1")                                                                          \
-    X(LEAT_EVAL_F1_BENIGN, "f1_benign")                                                            \
-    X(LEAT_EVAL_F1_MACRO, "f1_macro")                                                              \
-    X(LEAT_EVAL_MCC, "mcc")                                                                        \
-    X(LEAT_EVAL_REALISED_FPR, "realised_fpr")                                                      \
-    X(LEAT_EVAL_PER_HOUR, "false_alarms_per_hour")                                                 \
-    X(LEAT_EVAL_PER_BENIGN_HOUR, "false_alarms_per_benign_hour")
-#define LEAT_EVAL_METRIC_ENUM(name, text) name,
-typedef enum leat_eval_metric {
-    LEAT_EVAL_METRICS(LEAT_EVAL_METRIC_ENUM) LEAT_EVAL_METRIC_COUNT
-} leat_eval_metric;
-#undef LEAT_EVAL_METRIC_ENUM
-const char *leat_eval_metric_name(leat_eval_metric metric);
-
 /* Windows by falling score; equal scores are one step of it. */
 typedef struct leat_eval_ranking {
     int64_t count;
@@ -57,9 +37,6 @@ leat_eval_number leat_eval_auroc(const leat_eval_ranking *ranking, const int32_t
 leat_eval_number leat_eval_average_precision(const leat_eval_ranking *ranking,
                                              const int32_t *times);
 
-typedef struct leat_eval_counts {
-    int64_t true_positives, false_positives, false_negatives, true_negatives;
-} leat_eval_counts;
 /* (score, label); windows without a label are not counted. */
 leat_eval_counts leat_eval_count(const leat_eval_windows *windows, const int32_t *times,
                                  double threshold);
@@ -85,12 +62,6 @@ void leat_eval_measure(const leat_eval_windows *windows, const leat_eval_ranking
 
 /* ---- curves ------------------------------------------------------------------------------- */
 
-/* Windows with score >= `score` alarm: so many of each class. Both curves come from it: ROC is
- * (false / benign, true / attacks), PR (true / attacks, true / (true + false)). */
-typedef struct leat_eval_point {
-    double score; /* of the first point infinity */
-    int64_t true_positives, false_positives;
-} leat_eval_point;
 /*
  * Points from no alarm to all, at most `most` (at least 8): each step of the ranking if there are
  * so few, and else those at which one of the two rates, or the logarithm of the number of alarms

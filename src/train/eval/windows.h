@@ -5,55 +5,16 @@
 #ifndef LEAT_TRAIN_EVAL_WINDOWS_H
 #define LEAT_TRAIN_EVAL_WINDOWS_H
 
-#include "leat/base.h"
+#include "leat/train_eval.h"
 
 /* Products of two numbers of windows, doubled, are whole numbers of 64 bits. */
 #define LEAT_EVAL_WINDOWS_MAX (INT64_C(1) << 30)
 
-/* The columns that functions name in their comments must be there; the others may be NULL. */
-typedef struct leat_eval_windows {
-    int64_t count;
-    int64_t window, stride;      /* frames; at least 1 */
-    const double *score;         /* [count] higher: more suspicious */
-    const int32_t *label;        /* [count] 1: has an injected frame, 0: benign, -1: not known */
-    const int32_t *attack;       /* [count] code of the attack type; read where label is 1 */
-    const int32_t *vehicle;      /* [count] 0: not known */
-    const int32_t *capture;      /* [count] */
-    const int64_t *start;        /* [count] first frame, by its number in the capture */
-    const int32_t *attack_first; /* [count] of the frames in the window; read where label is 1 */
-    const double *seconds;       /* [count] of bus time: leat_eval_window_seconds */
-    /* [count] from the first injected frame to the end of the window, leat_eval_seconds_after; read
-     * where label is 1 */
-    const double *injected_seconds;
-} leat_eval_windows;
+/* Functions name the columns of leat_eval_windows that they read in their comments; the others may
+ * be NULL. */
 
-/* Why a number is undefined. A number is never 0 for want of windows. */
-typedef enum leat_eval_reason {
-    LEAT_EVAL_DEFINED,
-    LEAT_EVAL_NO_WINDOW,
-    LEAT_EVAL_NO_ATTACK,
-    LEAT_EVAL_NO_BENIGN,
-    LEAT_EVAL_NO_ALARM,
-    LEAT_EVAL_NO_TIME,
-    LEAT_EVAL_NO_PROBABILITY,
-    LEAT_EVAL_NO_DETECTION,
-    LEAT_EVAL_FEW_BLOCKS,
-} leat_eval_reason;
-/* "no window with an attack"; for LEAT_EVAL_DEFINED "". */
-const char *leat_eval_reason_text(leat_eval_reason reason);
-
-typedef struct leat_eval_number {
-    double value; /* NaN if it is undefined */
-    leat_eval_reason undefined;
-} leat_eval_number;
 leat_eval_number leat_eval_defined(double value);
 leat_eval_number leat_eval_undefined(leat_eval_reason reason);
-
-/* A confidence interval at 95 %. */
-typedef struct leat_eval_interval {
-    double low, high; /* NaN if it is undefined */
-    leat_eval_reason undefined;
-} leat_eval_interval;
 
 /* Finite scores and labels -1, 0, 1 (score, label): else LEAT_ERR_INPUT names the first window that
  * has another, by its index. */
@@ -92,16 +53,6 @@ const leat_eval_windows *leat_eval_sorted_windows(const leat_eval_sorted *sorted
 /* Without a label, which are not among the windows. */
 int64_t leat_eval_sorted_unlabelled(const leat_eval_sorted *sorted);
 
-/*
- * Which windows a part of a split has: those of one vehicle or capture; or those of an attack type,
- * beside all benign ones, since neither a rate of false alarms nor AUROC exists without.
- */
-typedef enum leat_eval_kind {
-    LEAT_EVAL_ALL,
-    LEAT_EVAL_ATTACK,
-    LEAT_EVAL_VEHICLE,
-    LEAT_EVAL_CAPTURE,
-} leat_eval_kind;
 /* As leat_eval_sorted_create for windows that come from there: their order is kept. */
 LEAT_MUST_CHECK leat_code leat_eval_sorted_part(leat_eval_sorted **out,
                                                 const leat_eval_windows *sorted,
