@@ -243,11 +243,11 @@ endif()
 
 # Programs in the place of the command, of which they are made: its option tables as text
 # (tests/cli/option_rows.c), its tables of facts (fact_rows.c) and facts of their own (fact_shown.c),
-# and a page that is rendered (rendered.c).
+# a page that is rendered (rendered.c), and an evaluation that is made up (eval_shown.c).
 if(TARGET leat)
-  foreach(name option_rows fact_rows fact_shown rendered)
+  foreach(name option_rows fact_rows fact_shown rendered eval_shown)
     add_executable(leat_${name} $<TARGET_OBJECTS:leat> tests/cli/${name}.c)
-    target_include_directories(leat_${name} PRIVATE include cli)
+    target_include_directories(leat_${name} PRIVATE include cli src)
     set_target_properties(leat_${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY
       "${CMAKE_BINARY_DIR}/tests")
     target_link_libraries(leat_${name} PRIVATE leat_flags ${LEAT_ROOM_TARGETS})

@@ -1,0 +1,95 @@
+/* Shared by the files of `leat eval`: an evaluation in three forms, whose numbers are facts. */
+#ifndef LEAT_CLI_EVAL_EVAL_H
+#define LEAT_CLI_EVAL_EVAL_H
+
+#include "facts.h"
+#include "leat/load_can.h"
+#include "leat/train_eval.h"
+#include "page/page.h"
+
+typedef struct leat_eval_report {
+    const leat_evaluation *of;
+    const leat_can_cache *cache; /* for the names of captures */
+    leat_can_facts facts;        /* of the cache */
+    bool parts;                  /* on the terminal also attack types, vehicles and captures */
+} leat_eval_report;
+
+/* ---- A row of a table --------------------------------------------------------------------- */
+
+/* As facts see it: numbers are copies, so that each has its place. */
+enum { LEAT_EVAL_CELL = 32 };
+typedef struct leat_eval_item {
+    const leat_eval_report *report;
+    const leat_evaluation_split *split;
+    int method;                       /* -1: a mean or a deviation over runs */
+    char name[LEAT_PLAIN_BYTES];      /* "vgae", "mean |z|"; of a part "dos", "DoS-1.csv" */
+    char mark[2];                     /* "*": the highest AUROC of the table */
+    char auroc_range[LEAT_EVAL_CELL]; /* "0.953-0.978"; "": no interval */
+    char per_hour[LEAT_EVAL_CELL];    /* the interval of false alarms: "1,700-12,222" */
+    char found[LEAT_EVAL_CELL];       /* episodes: "52 of 53"; "-": none */
+    leat_threshold threshold;
+    leat_eval_group group;
+} leat_eval_item;
+/* Of a method on all windows of a split. */
+void leat_eval_item_make(leat_eval_item *item, const leat_eval_report *report,
+                         const leat_evaluation_split *split, int method);
+/* Of a part: 1 <= index < group_count of its summary; false after the last. */
+bool leat_eval_item_part(leat_eval_item *item, const leat_eval_item *whole, int64_t index);
+/* Over the runs, of all windows: their mean, and their deviation. False: there are no several. */
+bool leat_eval_item_spread(leat_eval_item *item, const leat_eval_report *report,
+                           const leat_evaluation_split *split, bool deviation);
+
+/* "mean |z|"; of a detector its model, with its number if there are several runs. */
+const char *leat_eval_method_words(char text[LEAT_PLAIN_BYTES], const leat_evaluation *of,
+                                   int method);
+const char *leat_eval_part_words(char text[LEAT_PLAIN_BYTES], const leat_eval_report *report,
+                                 const leat_eval_group *group);
+/* NULL: the split has no window with a label. */
+const leat_eval_group *leat_eval_all(const leat_evaluation_split *split, int method);
+
+/* ---- Which is better ---------------------------------------------------------------------- */
+
+/* The plain table with the highest AUROC on all windows of a split, the first of equal ones; -1: it
+ * is undefined. Detectors are never chosen by a test. */
+int leat_eval_best_plain(const leat_evaluation *of, const leat_evaluation_split *split);
+/* A detector, or the mean of several runs, and the best plain table on a split. */
+typedef struct leat_eval_duel {
+    char detector[LEAT_PLAIN_BYTES], plain[LEAT_PLAIN_BYTES];
+    double detector_auroc, plain_auroc;
+    bool overlap; /* the intervals of both; false without */
+} leat_eval_duel;
+/* By number, from 0; false after the last, and where AUROC is undefined. */
+bool leat_eval_duel_at(const leat_eval_report *report, const leat_evaluation_split *split,
+                       int index, leat_eval_duel *out);
+
+/* ---- Its three forms ---------------------------------------------------------------------- */
+
+/* The document is leat_facts_eval. */
+extern const leat_fact leat_eval_item_facts[];
+/* By number, from 0; false after the last. */
+typedef struct leat_eval_missing {
+    const char *key, *reason;
+} leat_eval_missing;
+bool leat_eval_missing_at(const void *item, int index, void *out);
+
+/* Why numbers of a table are dashes. Rows that lack the same numbers for the same reasons share a
+ * line. */
+enum { LEAT_EVAL_REASONS = 16 };
+typedef struct leat_eval_dashes {
+    char what[LEAT_EVAL_REASONS][LEAT_PLAIN_BYTES]; /* "AUROC, AP: no window with an attack" */
+    char who[LEAT_EVAL_REASONS][LEAT_PLAIN_BYTES];  /* the rows by name */
+    int rows[LEAT_EVAL_REASONS];                    /* how many they are */
+    int count, all;                                 /* lines; rows of the table */
+} leat_eval_dashes;
+void leat_eval_dashes_add(leat_eval_dashes *of, const leat_eval_item *item);
+
+void leat_eval_terminal(leat_cli *cli, const leat_eval_report *report);
+void leat_eval_page(leat_page *page, const void *report);
+/* What of a split is drawn: all of it; the scores of its captures over time. */
+enum { LEAT_EVAL_CURVE = 512 /* points */ };
+void leat_eval_figures(leat_page *page, const leat_eval_report *report,
+                       const leat_evaluation_split *split);
+void leat_eval_courses(leat_page *page, const leat_eval_report *report,
+                       const leat_evaluation_split *split);
+
+#endif

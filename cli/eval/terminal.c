@@ -1,0 +1,188 @@
+/* An evaluation in words: a table per split, 100 columns wide unless names are long. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "eval/eval.h"
+
+enum { NAME = 19 /* "unknown identifiers" */, PARTS_SHOWN = 24, COLUMNS = 100 };
+
+static const char row_layout[] =
+    " {auroc:5} {auroc_range:11} {average_precision:5} {precision:5} {recall:6} {f1:5} {mcc:6} "
+    "{realised_fpr:7} {false_alarms_per_hour:8} {delay_ms:8}\n";
+
+static void put_heads(leat_cli *cli, int width) {
+    leat_out(cli, "  %-*s %5s %11s %5s %5s %6s %5s %6s %7s %8s %8s\n", width, "", "AUROC", "95 %",
+             "AP", "prec.", "recall", "F1", "MCC", "FPR", "FA/h", "delay");
+}
+
+static void put_row(leat_cli *cli, const leat_eval_item *item, int width) {
+    char name[LEAT_PLAIN_BYTES];
+    leat_out(cli, "%-1s %s", item->mark,
+             leat_column_pad(name, width, leat_plain(name, item->name)));
+    leat_facts_write(cli, leat_eval_item_facts, row_layout, item);
+}
+
+/* A text in lines of a terminal, after `begin` and below its end. */
+static void put_lines(leat_cli *cli, const char *begin, const char *text) {
+    const int indent = (int)strlen(begin);
+    int column = indent;
+    leat_out(cli, "%s", begin);
+    while (*text != 0) {
+        const int size = (int)strcspn(text, " ");
+        if (column > indent && column + size >= COLUMNS) {
+            leat_out(cli, "\n%*s", indent, "");
+            column = indent;
+        }
+        leat_out(cli, "%s%.*s", column > indent ? " " : "", size, text);
+        column += size + 1;
+        text += size + (text[size] != 0);
+    }
+    leat_out(cli, "\n");
+}
+
+static void put_dashes(leat_cli *cli, const leat_eval_dashes *of) {
+    char who[LEAT_PLAIN_BYTES], line[2 * LEAT_PLAIN_BYTES + 8];
+    for (int i = 0; i < of->count; i++) {
+        const bool all = of->rows[i] == of->all;
+        snprintf(line, sizeof line, "%s%s%s", all ? "" : leat_plain(who, of->who[i]),
+                 all ? "" : ": ", of->what[i]);
+        put_lines(cli, "  -  ", line);
+    }
+}
+
+/* ---- A split ------------------------------------------------------------------------------ */
+
+/* What the rates of false alarms mean in numbers that can be counted. */
+static void put_false_alarms(leat_cli *cli, const leat_eval_item *item) {
+    if (isnan(item->group.per_hour_poisson.low)) return;
+    leat_out(cli, "  ");
+    leat_out_name(cli, item->name);
+    leat_facts_write(cli, leat_eval_item_facts,
+                     ": {false_positives} in {bus_seconds} of bus: {per_hour_low} to "
+                     "{per_hour_high} an hour at 95 %\n",
+                     item);
+}
+
+static void put_split_head(leat_cli *cli, const leat_evaluation_split *split,
+                           const leat_eval_item *item) {
+    char count[LEAT_WORDS_BYTES];
+    leat_out(cli, "\n");
+    leat_out_name(cli, split->name);
+    leat_facts_write(cli, leat_eval_item_facts,
+                     ": {windows}, {attack_windows} with an attack[; {bus_seconds} of bus]", item);
+    if (split->unlabelled > 0)
+        leat_out(cli, "; %s without a label not counted",
+                 leat_words_count(count, split->unlabelled));
+    if (split->unknown_windows > 0)
+        leat_out(cli, "; %s of unknown identifiers alone",
+                 leat_words_count(count, split->unknown_windows));
+    leat_out(cli, "\n");
+}
+
+static void put_table(leat_cli *cli, const leat_eval_report *report,
+                      const leat_evaluation_split *split) {
+    leat_eval_item item;
+    leat_eval_dashes dashes = {.count = 0};
+    put_heads(cli, NAME);
+    for (int m = 0; m < report->of->method_count; m++) {
+        leat_eval_item_make(&item, report, split, m);
+        put_row(cli, &item, NAME);
+        leat_eval_dashes_add(&dashes, &item);
+        const bool last = m + 1 == report->of->method_count || report->of->methods[m + 1].run < 0;
+        for (int k = 0; report->of->methods[m].run >= 0 && last && k < 2; k++)
+            if (leat_eval_item_spread(&item, report, split, k == 1)) put_row(cli, &item, NAME);
+    }
+    put_dashes(cli, &dashes);
+    for (int m = 0; m < report->of->method_count && report->of->methods[m].run >= 0; m++) {
+        leat_eval_item_make(&item, report, split, m);
+        put_false_alarms(cli, &item);
+    }
+}
+
+/* Of the first detector, kind by kind. */
+static void put_parts(leat_cli *cli, const leat_eval_report *report,
+                      const leat_evaluation_split *split) {
+    leat_eval_item whole, item;
+    leat_eval_dashes dashes = {.count = 0};
+    int width = NAME;
+    int64_t count = 0;
+    char words[LEAT_WORDS_BYTES];
+    leat_eval_item_make(&whole, report, split, 0);
+    for (; leat_eval_item_part(&item, &whole, count + 1); count++)
+        if (count < PARTS_SHOWN) leat_column_fit(&width, item.name);
+    if (count == 0) return;
+    leat_out(cli, "  by attack, vehicle and capture, of ");
+    leat_out_name(cli, whole.name);
+    leat_out(cli, ":\n");
+    put_heads(cli, width);
+    for (int64_t i = 0; i < count && i < PARTS_SHOWN; i++) {
+        if (!leat_eval_item_part(&item, &whole, i + 1)) break;
+        put_row(cli, &item, width);
+        leat_eval_dashes_add(&dashes, &item);
+    }
+    if (count > PARTS_SHOWN)
+        leat_out(cli, "  and %s more; --json lists all\n",
+                 leat_words_count(words, count - PARTS_SHOWN));
+    put_dashes(cli, &dashes);
+}
+
+/* ---- All of it ---------------------------------------------------------------------------- */
+
+static void put_threshold(leat_cli *cli, const leat_eval_report *report) {
+    leat_eval_item item;
+    if (report->of->split_count == 0 || report->of->method_count == 0) return;
+    leat_eval_item_make(&item, report, &report->of->splits[0], 0);
+    leat_facts_write(
+        cli, leat_eval_item_facts,
+        item.threshold.rule == LEAT_THRESHOLD_FPR
+            ? "thresholds for {threshold_target_fpr} of benign windows, fitted for each row on "
+              "{threshold_benign_windows} benign windows of {threshold_split}\n"
+            : "thresholds for the best F1, fitted for each row on {threshold_split}: "
+              "{threshold_benign_windows} benign windows, {threshold_attack_windows} with an "
+              "attack\n",
+        &item);
+}
+
+/* Where a plain table is better, by name; else that none is. */
+static void put_verdict(leat_cli *cli, const leat_eval_report *report) {
+    leat_eval_duel duel;
+    int better = 0, all = 0;
+    char name[LEAT_PLAIN_BYTES], line[4 * LEAT_PLAIN_BYTES];
+    for (int s = 0; s < report->of->split_count; s++) {
+        const leat_evaluation_split *split = &report->of->splits[s];
+        for (int i = 0; leat_eval_duel_at(report, split, i, &duel); i++) {
+            all++;
+            if (duel.plain_auroc <= duel.detector_auroc) continue;
+            better++;
+            snprintf(
+                line, sizeof line, "%s: a plain table is better: AUROC %.3f of %s, %.3f of %s%s",
+                leat_plain(name, split->name), duel.plain_auroc, duel.plain, duel.detector_auroc,
+                duel.detector, duel.overlap ? " (intervals overlap)" : "");
+            put_lines(cli, "", line);
+        }
+    }
+    if (all > 0 && better == 0) leat_out(cli, "No plain table has a higher AUROC.\n");
+}
+
+void leat_eval_terminal(leat_cli *cli, const leat_eval_report *report) {
+    leat_eval_item item;
+    leat_facts_write(cli, leat_facts_eval.rows, leat_facts_eval.layout, report);
+    put_threshold(cli, report);
+    for (int s = 0; s < report->of->split_count; s++) {
+        const leat_evaluation_split *split = &report->of->splits[s];
+        leat_eval_item_make(&item, report, split, 0);
+        put_split_head(cli, split, &item);
+        if (leat_eval_all(split, 0) == NULL) {
+            leat_out(cli, "  no window has a label: nothing to compare scores with\n");
+            continue;
+        }
+        put_table(cli, report, split);
+        if (report->parts) put_parts(cli, report, split);
+    }
+    leat_out(cli,
+             "\n* highest AUROC. FPR: benign windows that alarm; FA/h: false alarms in an hour "
+             "of bus; delay: from a\n  capture's first injected frame to the end of the first "
+             "window that alarms, median of captures.\n");
+    put_verdict(cli, report);
+}

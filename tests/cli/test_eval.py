@@ -1,0 +1,215 @@
+"""What leat eval shows of an evaluation: tables, JSON, the page. The evaluation is made
+up (tests/cli/eval_shown.c), on a cache of synthetic logs, so that every case occurs: one run and
+several, windows of one class, without labels, and many.
+"""
+import csv
+import glob
+import io
+import json
+import os
+import re
+import shutil
+import subprocess
+import tempfile
+import unittest
+
+import pages
+from command import BUILD, leat
+
+TOP = CACHE = None
+KINDS = ("one", "seeds", "benign", "unlabelled", "many")
+SHOWN = {}  # what the program has written, by its words
+
+
+def setUpModule():
+    global TOP, CACHE
+    TOP = tempfile.mkdtemp(prefix="leat-eval-")
+    leat("synth", "can", "--frames", 60000, "--vehicles", 2, "--attacks", "dos,replay,suppress",
+         "-o", os.path.join(TOP, "logs"), status=0)
+    leat("ingest", "can", os.path.join(TOP, "logs"), "-o", os.path.join(TOP, "caches"), status=0)
+    CACHE, = glob.glob(os.path.join(TOP, "caches", "*-*"))
+
+
+def tearDownModule():
+    shutil.rmtree(TOP)
+
+
+def shown(kind, form):
+    if (kind, form) not in SHOWN:
+        done = subprocess.run([os.path.join(BUILD, "tests", "leat_eval_shown"), CACHE, kind, form],
+                              capture_output=True, check=False, text=True)
+        assert (done.returncode, done.stderr) == (0, ""), (kind, form, done)
+        SHOWN[kind, form] = done.stdout
+    return SHOWN[kind, form]
+
+
+def document(kind):
+    return json.loads(shown(kind, "json"))
+
+
+class Terminal(unittest.TestCase):
+    def test_a_row_for_each_method(self):
+        split = document("one")["splits"][0]
+        text = shown("one", "terminal")
+        self.assertIn(f"{split['split']}: {split['windows']} windows, {split['attack_windows']} "
+                      "with an attack; ", text)
+        for result, name in zip(split["results"], (
+                "vgae", r"mean \|z\|", r"largest \|z\|", "frame count", "window duration",
+                "unknown identifiers")):
+            cells = (f"{result['auroc']:.3f}", "-".join(
+                f"{end:.3f}" for end in result["intervals_95"]["auroc"]),
+                f"{result['average_precision']:.3f}", f"{result['precision']:.3f}",
+                f"{result['recall']:.3f}", f"{result['f1']:.3f}", f"{result['mcc']:.3f}")
+            self.assertRegex(text, rf"\n[* ] {name} +" + " +".join(map(re.escape, cells)) + " ")
+
+    def test_lines_fit_a_terminal(self):
+        for kind in KINDS:
+            for line in shown(kind, "parts").split("\n"):
+                self.assertLessEqual(len(line), 100, line)
+
+    def test_the_best_is_marked_and_a_better_plain_table_named(self):
+        text = shown("one", "terminal")
+        better = 0
+        for split in document("one")["splits"]:
+            results = [result for result in split["results"] if "auroc" in result]
+            if not results:
+                self.assertEqual(split["plain_is_better"], [])
+                continue
+            most = max(result["auroc"] for result in results)
+            part = text[text.index("\n" + split["split"] + ":"):].split("\n\n")[0]
+            self.assertEqual([float(row.split()[0]) for row in re.findall(
+                r"\n\* .{19} (.*)", part)], [float(f"{most:.3f}")])
+            duels = split["plain_is_better"]
+            self.assertEqual(len(duels), results[0]["auroc"] < most)
+            if duels:
+                better += 1
+                self.assertEqual((duels[0]["detector"], duels[0]["plain_auroc"]), ("vgae", most))
+                self.assertIn(f"\n{split['split']}: a plain table is better: AUROC {most:.3f} of "
+                              f"{duels[0]['plain']}, {results[0]['auroc']:.3f} of vgae", text)
+        self.assertGreater(better, 0)
+
+    def test_undefined_is_a_dash_with_its_reason(self):
+        for kind in ("one", "benign"):
+            text = shown(kind, "terminal")
+            part = text[text.index("\ntest_03_suppress:"):].split("\n\n")[0]
+            self.assertRegex(part, r"\n  vgae +- +- +- +- +- +- +- +[\d.]+ % +[\d,.]+ +-\n")
+            self.assertIn("\n  -  AUROC, AP, precision, recall, F1, MCC, delay: no window with an "
+                          "attack\n", part)
+            self.assertNotRegex(text, r"\bnan\b|\b0\.000-")
+        text = shown("unlabelled", "terminal")
+        self.assertEqual(text.count("no window has a label"),
+                         len(document("unlabelled")["splits"]))
+        self.assertNotIn("AUROC  ", text)
+
+    def test_parts(self):
+        short, text = shown("one", "terminal"), shown("one", "parts")
+        self.assertNotIn("by attack, vehicle and capture", short)
+        for split in document("one")["splits"]:
+            for part in split["results"][0]["parts"]:
+                self.assertIn("\n  " + part["name"], text)
+
+    def test_several_runs(self):
+        """The mean is what is compared with plain tables, never the run that is best in the test.
+        """
+        text = shown("seeds", "terminal")
+        for split in document("seeds")["splits"]:
+            part = text[text.index("\n" + split["split"] + ":"):].split("\n\n")[0]
+            self.assertEqual(part.count("\n  vgae, run "), 6)
+            for row in split.get("over_runs", [])[:1]:
+                if "auroc" not in row["mean"]:
+                    continue
+                self.assertRegex(part, rf"\n[* ] mean of 3 runs +{row['mean']['auroc']:.3f} ")
+                self.assertRegex(part, rf"\n    deviation +{row['deviation']['auroc']:.3f} ")
+            for duel in split["plain_is_better"]:
+                self.assertEqual(duel["detector"], "the mean of 3 runs")
+
+
+class Documents(unittest.TestCase):
+    def test_what_a_threshold_was_fitted_on(self):
+        for split in document("one")["splits"]:
+            for result in split["results"]:
+                self.assertEqual(result["threshold_split"], "val")
+                self.assertEqual(result["threshold_rule"], "fpr")
+                allowed = int(result["threshold_target_fpr"] * result["threshold_benign_windows"])
+                self.assertLessEqual(result["threshold_exceeding"], allowed)
+
+    def test_numbers_of_a_table_are_those_of_its_counts(self):
+        for split in document("one")["splits"]:
+            for result in split["results"]:
+                for group in (result, *result["parts"]):
+                    right, alarms = group["true_positives"], group["false_positives"]
+                    benign = group["windows"] - group["attack_windows"]
+                    if group["attack_windows"]:
+                        self.assertEqual(group["recall"], right / group["attack_windows"])
+                    self.assertEqual(group["realised_fpr"], alarms / benign)
+                    self.assertAlmostEqual(group["false_alarms_per_hour"],
+                                           alarms / (group["bus_seconds"] / 3600))
+                    low, high = group["intervals_95"]["false_alarms_per_hour_poisson"]
+                    self.assertTrue(low <= group["false_alarms_per_hour"] <= high)
+
+    def test_undefined_is_absent_with_its_reason(self):
+        for split in document("benign")["splits"]:
+            for result in split["results"]:
+                self.assertEqual({name for name in ("auroc", "recall", "f1", "mcc", "delay_ms")
+                                  if name in result}, set())
+                self.assertEqual(result["undefined"]["auroc"], "no window with an attack")
+                self.assertGreater(result["realised_fpr"], 0)
+
+
+class Page(unittest.TestCase):
+    def test_it_stands_alone(self):
+        for kind in KINDS:
+            with self.subTest(kind=kind):
+                text = shown(kind, "page")
+                self.assertTrue(text.startswith("<!DOCTYPE html>\n<!-- Written by leat. -->\n"))
+                pages.check_stands_alone(self, text)
+                pages.check_labels(self, text)
+
+    def test_its_size_is_bounded(self):
+        """25 times the windows: columns have the lowest and the highest score."""
+        self.assertLess(len(shown("many", "page")), 1.6 * len(shown("one", "page")))
+        files = pages.files(shown("many", "page"))
+        name, = (name for name in files
+                 if name.endswith("csv") and "test-01-dos-scores" in name)
+        rows = list(csv.DictReader(io.StringIO(files[name].decode())))
+        attacks = [float(row["score"]) for row in rows if row["series"] == "highest, attack"]
+        self.assertLessEqual(len(attacks), 340)
+        few = pages.files(shown("one", "page"))[name]
+        self.assertEqual(max(attacks), max(
+            float(row["score"]) for row in csv.DictReader(io.StringIO(few.decode()))
+            if row["series"] == "highest, attack"))
+
+    def test_curves(self):
+        files = pages.files(shown("one", "page"))
+        rows = list(csv.DictReader(io.StringIO(files["test-01-dos-roc.csv"].decode())))
+        self.assertEqual({row["series"] for row in rows} & {"vgae", "mean |z|"},
+                         {"vgae", "mean |z|"})
+        for name in {row["series"] for row in rows}:
+            points = [(float(row["benign_windows_that_alarm"]),
+                       float(row["attack_windows_that_alarm"]))
+                      for row in rows if row["series"] == name]
+            self.assertEqual((points[0], points[-1]), ((0, 0), (1, 1)))
+            self.assertEqual(points, sorted(points))
+        area = sum((b[0] - a[0]) * (a[1] + b[1]) / 2 for a, b in zip(
+            *[[(float(row["benign_windows_that_alarm"]), float(row["attack_windows_that_alarm"]))
+               for row in rows if row["series"] == "vgae"][i:] for i in (0, 1)]))
+        self.assertAlmostEqual(area, document("one")["splits"][0]["results"][0]["auroc"], places=9)
+
+    def test_attacks_are_shaded(self):
+        text = shown("one", "page")
+        part = text[text.index("<h2>test_01_dos</h2>"):text.index("<h2>test_02")]
+        tints = re.findall(r'class="tint".*?: ([\d,]+) windows? with an attack', part)
+        self.assertEqual(sum(int(tint.replace(",", "")) for tint in tints),
+                         document("one")["splits"][0]["attack_windows"])
+        quiet = text[text.index("<h2>test_03_suppress</h2>"):].split("<h2>")[1]
+        self.assertNotIn('class="tint"', quiet)
+
+    def test_it_is_drawn_by_a_browser(self):
+        path = os.path.join(TOP, "page.html")
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(shown("one", "page"))
+        pages.check_in_browser(self, path, TOP)
+
+
+if __name__ == "__main__":
+    unittest.main()
