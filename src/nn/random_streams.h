@@ -18,6 +18,7 @@ enum {
     LEAT_STREAM_DROPOUT,           /* activations of graphs */
     LEAT_STREAM_LATENT,            /* noise of a graph's latent vectors */
     LEAT_STREAM_NEGATIVES,         /* identifiers that are no neighbours */
+    LEAT_STREAM_SCORE_MASK,        /* nodes that are hidden when a graph is scored */
     LEAT_STREAM_NN_END,
 };
 

@@ -24,6 +24,8 @@
 #define LEAT_GAT_NODES_MAX (INT64_C(1) << 24)
 #define LEAT_GAT_EDGES_MAX (INT64_C(1) << 26)
 
+#define LEAT_GAT_ATTACK_WEIGHT 5 /* of the weighted loss; that of benign graphs is 1 */
+
 enum {
     LEAT_GAT_LAYERS_MAX = 3,
     LEAT_GAT_DENSE = 3, /* linear layers of the head */

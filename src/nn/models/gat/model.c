@@ -10,9 +10,6 @@
 #include "nn/ops/move.h"
 #include "nn/unit/one_pass.h"
 
-/* Of the weighted loss. */
-#define ATTACK_WEIGHT 5.0f
-
 enum { LOSS, SUMS };
 enum { NORM, NORMS };
 
@@ -134,7 +131,7 @@ static leat_class_loss loss_of(const model *of, const leat_graph_micro *batch, f
         [LEAT_GAT_LOSS_WEIGHTED] = LEAT_CLASS_LOSS_WEIGHTED,
     };
     return (leat_class_loss){.kind = kinds[of->settings.loss],
-                             .weight = {1, ATTACK_WEIGHT},
+                             .weight = {1, LEAT_GAT_ATTACK_WEIGHT},
                              .rows = batch->graphs,
                              .label = batch->label,
                              .work = work};

@@ -90,6 +90,10 @@ leat_code leat_graph_feed_open(leat_feed *feed, const char *path, leat_error *er
     return leat_graph_makers_create(&self->makers, self->cache, self->file, err);
 }
 
+const leat_can_cache *leat_graph_feed_cache(const leat_feed *feed) {
+    return ((const graph_feed *)feed->self)->cache;
+}
+
 void leat_graph_feed_close(void *of) {
     graph_feed *self = of;
     leat_graph_epochs_destroy(self->epochs);

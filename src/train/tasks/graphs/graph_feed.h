@@ -11,6 +11,7 @@
 #ifndef LEAT_TRAIN_TASKS_GRAPHS_GRAPH_FEED_H
 #define LEAT_TRAIN_TASKS_GRAPHS_GRAPH_FEED_H
 
+#include "leat/load_can.h"
 #include "nn/micro_batch.h"
 #include "train/step/feed.h"
 #include "train/tasks/graphs/graph_settings.h"
@@ -52,6 +53,9 @@ LEAT_MUST_CHECK leat_code leat_graph_feed_make(const leat_feed *feed, const leat
 /* detector.json: graph_context.h. */
 LEAT_MUST_CHECK leat_code leat_graph_feed_keep(const leat_feed *feed, const char *run,
                                                leat_error *err);
+
+/* The cache that it has opened. */
+const leat_can_cache *leat_graph_feed_cache(const leat_feed *feed);
 
 /* Its samples are not of one size, so they are not sent one by one, and it has no list of them. */
 #define LEAT_GRAPH_FEED_CLASS                                                                      \
