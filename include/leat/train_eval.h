@@ -274,13 +274,18 @@ typedef struct leat_blame_count {
     int64_t windows;        /* that alarm */
     int64_t attack_windows; /* of those */
 } leat_blame_count;
-/* Whether the injected identifier was blamed in detected windows with an attack: that of the
- * window's first injected frame; others that were injected later in the window do not count. */
+/*
+ * Whether the injected identifier was blamed in detected windows with an attack: that of the
+ * window's first injected frame, which the cache says. Identifiers that were injected later in the
+ * window do not count, and unknown ones are one, so that an unknown one is right if the injected
+ * one is unknown, too.
+ */
 typedef struct leat_blame_share {
-    int32_t attack;   /* code of the attack type; -1: of all */
-    int64_t detected; /* windows with an attack that alarm */
-    int64_t right;    /* of those, the blamed identifier is the injected one */
-    leat_eval_number share;
+    int32_t attack;         /* code of the attack type; -1: of all */
+    int64_t detected;       /* windows with an attack that alarm, and blame an identifier */
+    int64_t known;          /* of those, the injected identifier can be told */
+    int64_t right;          /* of those, it is the one that is blamed */
+    leat_eval_number share; /* right / known */
     leat_eval_interval wilson;
 } leat_blame_share;
 
@@ -340,7 +345,9 @@ typedef struct leat_evaluation {
  * was not trained for: another vocabulary, scaler, window, stride or preset, by name.
  * LEAT_ERR_INPUT: no test, no benign validation window, all identifiers of the cache are unknown to
  * the run, weights or a score that are not finite. LEAT_ERR_NOT_FOUND: a run without a checkpoint.
- * LEAT_ERR_CANCELLED: progress returned false. Memory: that of leat_evaluation_bytes.
+ * LEAT_ERR_CANCELLED: progress returned false. Memory: of each window of the splits 80 bytes and
+ * 16 for each method; while a split is summarised up to 500 a window more; and while graphs are
+ * scored a model for each thread, with batches of 512 nodes.
  */
 LEAT_API LEAT_MUST_CHECK leat_code leat_evaluation_create(leat_evaluation **out,
                                                           const char *const *runs, int run_count,

@@ -1,17 +1,233 @@
-/* See leat/train_eval.h. */
-#include "leat/train_eval.h"
+/*
+ * See leat/train_eval.h. The order is that of the promise: runs and checkpoints, calibrations and
+ * thresholds from training and validation data, then the scores of tests, and only then their
+ * labels.
+ */
+#include "train/tasks/graphs/evaluation.h"
 
-#include "base/error.h"
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "format/can_cache/can_cache.h"
+#include "nn/models/gat/model.h"
+#include "train/eval/threshold.h"
+
+void leat_evaluating_note(leat_evaluating *self, const char *format, ...) {
+    const size_t used = strlen(self->note);
+    va_list args;
+    if (used > 0 && used + 2 < sizeof self->note) memcpy(self->note + used, "; ", 3);
+    const size_t at = strlen(self->note);
+    va_start(args, format);
+    vsnprintf(self->note + at, sizeof self->note - at, format, args);
+    va_end(args);
+}
+
+/* ---- Runs ----------------------------------------------------------------------------------- */
+
+static leat_code open_run(leat_evaluating *self, int index, const char *path, leat_error *err) {
+    const leat_evaluation_options *options = &self->options;
+    leat_detector **out = &self->detectors[index];
+    LEAT_TRY(leat_detector_open(out, path, options->step, options->score, options->kernels, err));
+    const leat_detector *of = *out;
+    const leat_code code = leat_graph_context_compare(of->context, self->cache, err);
+    if (code != LEAT_OK)
+        return leat_error_context(err, code, "run \"%.200s\"", of->run->folder.path);
+    if (strcmp(of->run->identity.data, self->facts.fingerprint) != 0)
+        leat_evaluating_note(self, "\"%.200s\" was trained on another cache (%.16s...)",
+                             of->run->folder.path, of->run->identity.data);
+    return LEAT_OK;
+}
+
+static void tell_run(leat_evaluating *self, int index) {
+    const leat_detector *of = self->detectors[index];
+    const leat_value *measure = of->run->task->measures;
+    const bool measured = leat_value_count(measure) > 0 && !isnan(of->checkpoint->measured[0]);
+    self->runs[index] = (leat_evaluated_run){
+        .path = of->run->folder.path,
+        .model = of->run->identity.model,
+        .run = of->run->identity.run,
+        .step = of->checkpoint->step,
+        .state = of->checkpoint->state,
+        .best = of->best,
+        .measure = measured ? measure[0].name : NULL,
+        .measured = measured ? of->checkpoint->measured[0] : NAN,
+        .train_graphs = of->calibration->train_graphs,
+        .val_graphs = of->calibration->residual == NULL ? 0 : of->calibration->val_benign,
+        .reused = of->reused};
+}
+
+static leat_code calibrate(leat_evaluating *self, int index, leat_error *err) {
+    const leat_evaluation_options *options = &self->options;
+    leat_detector *of = self->detectors[index];
+    leat_evaluation_method *method = &self->methods[index];
+    char note[LEAT_DETECTOR_NOTE_BYTES] = "";
+    leat_code code = leat_detector_calibrate(of, self->cache, options->keep, options->threads,
+                                             &self->ticker, note, err);
+    if (note[0] != 0) leat_evaluating_note(self, "%s", note);
+    if (code == LEAT_OK)
+        code = leat_calibration_threshold(of->calibration, of->score, options->threshold,
+                                          options->target_fpr, &method->threshold, err);
+    if (code != LEAT_OK)
+        return leat_error_context(err, code, "run \"%.200s\"", of->run->folder.path);
+    method->name = of->run->identity.model;
+    method->score = leat_detector_score_name(of);
+    method->run = index;
+    method->probability = of->scoring.class == &leat_gat_class;
+    tell_run(self, index);
+    return LEAT_OK;
+}
+
+/* ---- Plain scores --------------------------------------------------------------------------- */
+
+static leat_code fit_plain(leat_evaluating *self, const leat_split_windows *val, int index,
+                           leat_error *err) {
+    leat_evaluation_method *method = &self->methods[self->out.run_count + index];
+    leat_eval_windows windows = val->windows;
+    windows.score = val->plain[index];
+    method->name = leat_plain_score_name(index);
+    method->score = "plain";
+    method->run = -1;
+    if (self->options.threshold == LEAT_THRESHOLD_F1)
+        return leat_threshold_fit_f1(&method->threshold, &windows, LEAT_CAN_SPLIT_VAL, err);
+    return leat_threshold_fit_fpr(&method->threshold, &windows, LEAT_CAN_SPLIT_VAL,
+                                  self->options.target_fpr, err);
+}
+
+static leat_code fit_all_plain(leat_evaluating *self, leat_error *err) {
+    leat_split_windows val;
+    LEAT_TRY(leat_split_windows_table(self->cache, &self->table, &self->ticker, err));
+    LEAT_TRY(leat_split_windows_read(&val, self->cache, LEAT_CAN_SPLIT_VAL, self->table,
+                                     &self->ticker, err));
+    leat_code code = LEAT_OK;
+    for (int i = 0; i < LEAT_PLAIN_SCORES && code == LEAT_OK; i++)
+        code = fit_plain(self, &val, i, err);
+    leat_split_windows_free(&val);
+    if (code == LEAT_OK) return code;
+    return leat_error_context(err, code, "\"%.200s\", split %s", self->facts.path,
+                              LEAT_CAN_SPLIT_VAL);
+}
+
+/* ---- Splits --------------------------------------------------------------------------------- */
+
+static bool is_test(const char *split) {
+    return strcmp(split, LEAT_CAN_SPLIT_TRAIN) != 0 && strcmp(split, LEAT_CAN_SPLIT_VAL) != 0;
+}
+
+static leat_code refuse_no_test(const leat_evaluating *self, leat_error *err) {
+    return leat_fail(err, LEAT_ERR_INPUT,
+                     "\"%.300s\" has no test: there is nothing that its detectors have not seen; "
+                     "ingest logs with --test as well, or look at validation with --split val",
+                     self->facts.path);
+}
+
+static leat_code list_splits(leat_evaluating *self, leat_error *err) {
+    leat_can_split split;
+    const char *named = self->options.split;
+    if (named != NULL) LEAT_TRY(leat_can_cache_find_split(self->cache, named, &split, err));
+    LEAT_TRY(LEAT_NEW(&self->splits, self->facts.split_count, err));
+    LEAT_TRY(LEAT_NEW(&self->own, self->facts.split_count, err));
+    self->out.splits = self->splits;
+    for (int i = 0; i < self->facts.split_count; i++) {
+        LEAT_TRY(leat_can_cache_get_split(self->cache, i, &split, err));
+        if (named == NULL ? is_test(split.name) : strcmp(split.name, named) == 0)
+            self->splits[self->out.split_count++].name = split.name;
+    }
+    self->own_count = self->out.split_count;
+    if (self->out.split_count == 0) return refuse_no_test(self, err);
+    if (named != NULL && !is_test(named))
+        leat_evaluating_note(self, "the split %s is no test: detectors were %s it", named,
+                             strcmp(named, LEAT_CAN_SPLIT_VAL) == 0 ? "chosen on" : "trained on");
+    return LEAT_OK;
+}
+
+static void note_split(leat_evaluating *self, int index) {
+    const leat_evaluation_split *of = &self->splits[index];
+    const int64_t count = of->windows.count;
+    if (count == 0) leat_evaluating_note(self, "%s has no window", of->name);
+    else if (of->unlabelled == count)
+        leat_evaluating_note(self, "%s has no window with a label", of->name);
+    if (count > 0 && of->unknown_windows == count)
+        leat_evaluating_note(self,
+                             "all identifiers of %s are unknown to the cache's training logs: "
+                             "detectors see a vehicle that they know nothing about",
+                             of->name);
+}
+
+/* ---- All of it ------------------------------------------------------------------------------ */
+
+static leat_code prepare(leat_evaluating *self, const char *const *runs, int run_count,
+                         const char *cache, leat_error *err) {
+    if (run_count < 1 || run_count > LEAT_EVALUATION_RUNS_MAX)
+        return leat_fail(err, LEAT_ERR_OPTION, "%d runs: 1 to %d can be evaluated at once",
+                         run_count, LEAT_EVALUATION_RUNS_MAX);
+    LEAT_TRY(leat_evaluation_check(&self->options, err));
+    LEAT_TRY(leat_can_cache_open(&self->cache, cache, err));
+    leat_can_cache_get_facts(self->cache, &self->facts);
+    LEAT_TRY(LEAT_NEW(&self->detectors, run_count, err));
+    LEAT_TRY(LEAT_NEW(&self->runs, run_count, err));
+    LEAT_TRY(LEAT_NEW(&self->methods, run_count + LEAT_PLAIN_SCORES, err));
+    self->out.cache = self->facts.path;
+    self->out.fingerprint = self->facts.fingerprint;
+    self->out.dataset = self->facts.dataset;
+    self->out.score = self->options.score;
+    self->out.run_count = run_count;
+    self->out.runs = self->runs;
+    self->out.method_count = run_count + LEAT_PLAIN_SCORES;
+    self->out.methods = self->methods;
+    self->out.note = self->note;
+    LEAT_TRY(list_splits(self, err));
+    for (int i = 0; i < run_count; i++) LEAT_TRY(open_run(self, i, runs[i], err));
+    return LEAT_OK;
+}
+
+static leat_code evaluate(leat_evaluating *self, leat_error *err) {
+    LEAT_TRY(fit_all_plain(self, err));
+    for (int i = 0; i < self->out.run_count; i++) LEAT_TRY(calibrate(self, i, err));
+    for (int i = 0; i < self->out.split_count; i++) {
+        LEAT_TRY(leat_evaluating_score(self, i, err));
+        note_split(self, i);
+    }
+    leat_ticker_stage(&self->ticker, "judging", "scores",
+                      (int64_t)self->out.split_count * self->out.method_count);
+    for (int i = 0; i < self->out.split_count; i++) LEAT_TRY(leat_evaluating_judge(self, i, err));
+    return LEAT_OK;
+}
+
+static void destroy(leat_evaluating *self) {
+    for (int i = 0; i < self->own_count; i++)
+        leat_evaluating_split_free(&self->own[i], self->out.method_count, self->out.run_count);
+    for (int i = 0; self->detectors != NULL && i < self->out.run_count; i++)
+        leat_detector_close(self->detectors[i]);
+    leat_free(self->own);
+    leat_free(self->splits);
+    leat_free(self->methods);
+    leat_free(self->runs);
+    leat_free(self->detectors);
+    leat_plain_table_destroy(self->table);
+    leat_can_cache_close(self->cache);
+    leat_ticker_destroy(&self->ticker);
+    leat_free(self);
+}
 
 leat_code leat_evaluation_create(leat_evaluation **out, const char *const *runs, int run_count,
                                  const char *cache, const leat_evaluation_options *options,
                                  leat_error *err) {
-    (void)runs;
-    (void)run_count;
-    (void)cache;
-    (void)options;
+    leat_evaluating *self = NULL;
     *out = NULL;
-    return leat_fail(err, LEAT_ERR_UNSUPPORTED, "nothing is evaluated yet");
+    LEAT_TRY(LEAT_NEW(&self, 1, err));
+    self->options = options != NULL ? *options : leat_evaluation_options_default();
+    leat_ticker_create(&self->ticker, self->options.progress, self->options.user);
+    leat_code code = prepare(self, runs, run_count, cache, err);
+    if (code == LEAT_OK) code = evaluate(self, err);
+    if (code == LEAT_OK) *out = &self->out;
+    else destroy(self);
+    return code;
 }
 
-void leat_evaluation_destroy(leat_evaluation *evaluation) { (void)evaluation; }
+void leat_evaluation_destroy(leat_evaluation *evaluation) {
+    _Static_assert(offsetof(leat_evaluating, out) == 0, "one address");
+    if (evaluation != NULL) destroy((leat_evaluating *)evaluation);
+}

@@ -7,6 +7,7 @@
 #include "base/mem.h"
 #include "nn/models/gat/model.h"
 #include "nn/models/vgae/model.h"
+#include "nn/models/vgae/vgae.h"
 #include "train/tasks/graphs/graph_masks.h"
 
 enum { F = LEAT_MICRO_NODE_FEATURES };
@@ -32,6 +33,16 @@ int64_t leat_graph_vocabulary(const leat_graph_scoring *of) {
     LEAT_ASSERT(leat_graph_scores_class(of->class));
     if (of->class == &leat_gat_class) return ((const leat_gat_settings *)of->settings)->vocabulary;
     return ((const leat_vgae_settings *)of->settings)->vocabulary;
+}
+
+int64_t leat_graph_latent(const leat_graph_scoring *of) {
+    leat_vgae_shape shape;
+    if (of->class == &leat_gat_class) return 0;
+    const leat_vgae_settings *settings = of->settings;
+    /* the model was made with them */
+    if (leat_vgae_shape_set(&shape, settings->size, settings->vocabulary, NULL) != LEAT_OK)
+        return 0;
+    return shape.values;
 }
 
 typedef union settings {

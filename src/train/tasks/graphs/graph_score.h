@@ -36,6 +36,8 @@ typedef struct leat_graph_scoring {
 bool leat_graph_scores_class(const leat_model_class *class);
 /* Numbers of identifiers, with that of unknown ones, that such settings say. */
 int64_t leat_graph_vocabulary(const leat_graph_scoring *of);
+/* Values of a latent vector of a VGAE with such settings; 0 of a GAT. */
+int64_t leat_graph_latent(const leat_graph_scoring *of);
 
 /* The numbers of a batch of G graphs and N nodes; what is not wanted, or of the other model, is
  * NULL. F: LEAT_MICRO_NODE_FEATURES; W: values of a latent vector. */

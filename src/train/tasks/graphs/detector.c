@@ -1,0 +1,189 @@
+/* See detector.h. */
+#include "train/tasks/graphs/detector.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "nn/models/gat/model.h"
+#include "train/tasks/graphs/graph_feed.h"
+
+static bool is_gat(const leat_detector *detector) {
+    return detector->scoring.class == &leat_gat_class;
+}
+
+const char *leat_detector_score_name(const leat_detector *detector) {
+    static const char *const names[LEAT_WINDOW_SCORES] = {"residual", "reference", "difficulty"};
+    return is_gat(detector) ? "probability" : names[detector->score];
+}
+
+/* ---- Opened --------------------------------------------------------------------------------- */
+
+static leat_code check_model(const leat_detector *self, leat_error *err) {
+    const leat_run *run = self->run;
+    if (!leat_graph_scores_class(run->task->model))
+        return leat_fail(err, LEAT_ERR_UNSUPPORTED,
+                         "run \"%.300s\" is of a %s, which does not score windows of a bus; train "
+                         "a detector with `leat train vgae` or `leat train gat`",
+                         run->folder.path, run->identity.model);
+    if (run->task->model != &leat_gat_class || self->score == LEAT_WINDOW_SCORE_RESIDUAL)
+        return LEAT_OK;
+    return leat_fail(
+        err, LEAT_ERR_OPTION,
+        "run \"%.300s\" is of a GAT, whose only score is its probability of an attack; "
+        "leave --score out",
+        run->folder.path);
+}
+
+static const leat_checkpoint *choose(leat_detector *self, int64_t step) {
+    const leat_checkpoints *all = &self->run->checkpoints;
+    const leat_checkpoint *best = leat_checkpoints_best(all, INT64_MAX);
+    const leat_checkpoint *of = step < 0 && best != NULL ? best : leat_checkpoints_find(all, step);
+    self->best = of != NULL && of == best;
+    return of;
+}
+
+static leat_code check_weights(const leat_detector *self, const leat_model *model,
+                               leat_error *err) {
+    leat_model_tensor tensor;
+    for (int i = 0; leat_model_tensor_at(model, i, &tensor); i++) {
+        if (tensor.running) continue;
+        for (int64_t k = 0; k < tensor.count; k++) {
+            const double weight = (double)self->parameters[tensor.offset + k];
+            if (isfinite(weight)) continue;
+            return leat_fail(err, LEAT_ERR_INPUT,
+                             "run \"%.300s\", step %lld: weight %lld of %s is %g; use an earlier "
+                             "checkpoint (--step), or train again with a smaller --learning-rate",
+                             self->run->folder.path, (long long)self->checkpoint->step,
+                             (long long)k, tensor.name, weight);
+        }
+    }
+    return LEAT_OK;
+}
+
+static leat_code take_weights(leat_detector *self, leat_trainer *trainer, leat_error *err) {
+    const leat_model *model = leat_trainer_model(trainer);
+    LEAT_TRY(LEAT_NEW(&self->parameters, model->sizes.parameters, err));
+    memcpy(self->parameters, leat_trainer_state(trainer)->parameters,
+           sizeof *self->parameters * (size_t)model->sizes.parameters);
+    return check_weights(self, model, err);
+}
+
+static leat_code fill(leat_detector *self, const char *run, int64_t step, const char *kernels,
+                      leat_error *err) {
+    leat_trainer *trainer = NULL;
+    LEAT_TRY(leat_run_open(&self->run, run, err));
+    LEAT_TRY(check_model(self, err));
+    const leat_checkpoint *of = choose(self, step);
+    LEAT_TRY(leat_run_load(self->run, of == NULL ? step : of->step, 1, kernels, &trainer,
+                           &self->checkpoint, err));
+    leat_code code = take_weights(self, trainer, err);
+    leat_trainer_destroy(trainer);
+    if (code != LEAT_OK) return code;
+    self->scoring =
+        (leat_graph_scoring){.class = self->run->task->model,
+                             .settings = self->run->options.run.settings,
+                             .parameters = self->parameters,
+                             .wants = leat_calibration_wants(self->run->task->model, self->score),
+                             .kernels = kernels};
+    return leat_graph_context_load(&self->context, self->run->folder.path, err);
+}
+
+leat_code leat_detector_open(leat_detector **out, const char *run, int64_t step,
+                             leat_window_score score, const char *kernels, leat_error *err) {
+    leat_detector *self = NULL;
+    *out = NULL;
+    LEAT_TRY(LEAT_NEW(&self, 1, err));
+    self->score = score;
+    const leat_code code = fill(self, run, step, kernels, err);
+    if (code == LEAT_OK) *out = self;
+    else leat_detector_close(self);
+    return code;
+}
+
+void leat_detector_close(leat_detector *detector) {
+    if (detector == NULL) return;
+    leat_calibration_destroy(detector->calibration);
+    leat_graph_context_destroy(detector->context);
+    leat_free(detector->parameters);
+    leat_run_close(detector->run);
+    leat_free(detector);
+}
+
+/* ---- Calibrated ----------------------------------------------------------------------------- */
+
+/* Whether another one can be made in its place; otherwise the reason would be the same again. */
+static bool can_replace(leat_code code) {
+    return code != LEAT_OK && code != LEAT_ERR_MEMORY && code != LEAT_ERR_IO;
+}
+
+static leat_code check_cache(const leat_detector *self, const leat_can_cache *cache,
+                             const leat_error *why, leat_error *err) {
+    leat_can_facts facts = {0};
+    if (cache != NULL) leat_can_cache_get_facts(cache, &facts);
+    if (cache != NULL && strcmp(facts.fingerprint, self->run->identity.data) == 0) return LEAT_OK;
+    return leat_fail(err, LEAT_ERR_INPUT,
+                     "run \"%.300s\" has no calibration of step %lld (%.200s); make it from the "
+                     "cache that it was trained on, %.16s..., with `leat eval RUN CACHE`",
+                     self->run->folder.path, (long long)self->checkpoint->step, why->message,
+                     self->run->identity.data);
+}
+
+/* Those of steps that have no checkpoint any more. */
+static void remove_old(const leat_run *run) {
+    leat_path_list names = {0};
+    if (leat_path_list_dir(run->folder.path, &names, NULL) != LEAT_OK) return;
+    for (int64_t i = 0; i < names.count; i++) {
+        char name[LEAT_CALIBRATION_NAME_BYTES], path[LEAT_PATH_BYTES];
+        long long step = -1;
+        if (sscanf(names.paths[i], "calibration-%9lld.safetensors", &step) != 1) continue;
+        leat_calibration_name(step, name);
+        if (strcmp(name, names.paths[i]) != 0) continue;
+        if (leat_checkpoints_find(&run->checkpoints, step) != NULL) continue;
+        if (leat_run_folder_join(&run->folder, name, path, NULL) == LEAT_OK)
+            leat_path_discard(path);
+    }
+    leat_path_list_free(&names);
+}
+
+static void keep_it(const leat_detector *self, const char *path,
+                    char note[LEAT_DETECTOR_NOTE_BYTES]) {
+    leat_error why = {0};
+    const leat_code code = leat_calibration_save(self->calibration, path, &why);
+    if (code == LEAT_OK) remove_old(self->run);
+    else if (note != NULL)
+        snprintf(note, LEAT_DETECTOR_NOTE_BYTES, "the calibration could not be kept: %.240s",
+                 why.message);
+}
+
+leat_code leat_detector_calibrate(leat_detector *detector, const leat_can_cache *cache, bool keep,
+                                  int threads, leat_ticker *ticker,
+                                  char note[LEAT_DETECTOR_NOTE_BYTES], leat_error *err) {
+    leat_detector *self = detector;
+    char name[LEAT_CALIBRATION_NAME_BYTES], path[LEAT_PATH_BYTES];
+    leat_error why = {0};
+    LEAT_ASSERT(self->calibration == NULL);
+    leat_calibration_name(self->checkpoint->step, name);
+    LEAT_TRY(leat_run_folder_join(&self->run->folder, name, path, err));
+    leat_code code = leat_calibration_load(&self->calibration, path, &self->scoring,
+                                           self->checkpoint->state, &why);
+    self->reused = code == LEAT_OK;
+    if (!can_replace(code)) return leat_error_copy(err, &why);
+    LEAT_TRY(check_cache(self, cache, &why, err));
+    LEAT_TRY(leat_calibration_make(&self->calibration, &self->scoring, self->checkpoint->state,
+                                   cache, threads, ticker, err));
+    if (keep) keep_it(self, path, note);
+    return LEAT_OK;
+}
+
+leat_code leat_detector_prepare(const char *run, const leat_feed *feed,
+                                const leat_train_options *options, leat_ticker *ticker,
+                                leat_error *err) {
+    leat_detector *self = NULL;
+    LEAT_TRY(leat_detector_open(&self, run, -1, LEAT_WINDOW_SCORE_RESIDUAL, options->kernels, err));
+    const leat_code code = leat_detector_calibrate(self, leat_graph_feed_cache(feed), true,
+                                                   options->threads, ticker, NULL, err);
+    leat_detector_close(self);
+    return code;
+}
