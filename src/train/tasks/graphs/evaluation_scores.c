@@ -37,12 +37,12 @@ static leat_code put_document(const saving *self, leat_json *json, leat_error *e
     leat_json_member_string(json, "fingerprint", self->facts.fingerprint);
     leat_json_member_string(json, "split", self->split);
     leat_json_member_string(json, "model", self->detector->run->identity.model);
-    leat_json_member_string(json, "score", leat_detector_score_name(self->detector));
+    leat_json_member_string(json, "score_name", leat_detector_score_name(self->detector));
     leat_json_member_string(json, "run", self->detector->run->identity.run);
     leat_json_member_int(json, "step", self->detector->checkpoint->step);
     leat_json_member_string(json, "state", self->detector->checkpoint->state);
     LEAT_TRY(put_windows(self, json, err));
-    leat_json_key(json, "scores");
+    leat_json_key(json, "score");
     leat_json_begin_array(json);
     for (int64_t g = 0; g < self->count; g++) leat_json_double(json, self->score[g]);
     leat_json_end_array(json);
