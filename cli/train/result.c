@@ -158,6 +158,56 @@ static const leat_fact known_measures[] = {
     {0},
 };
 
+/* What the layout does not know by name. */
+typedef struct other {
+    const char *name;
+    double value, untrained, best;
+    int64_t best_step;
+} other;
+
+static bool is_known(const char *name) {
+    for (const leat_fact *row = known_measures; row->key != NULL; row++)
+        if (strcmp(row->key, name) == 0) return true;
+    return false;
+}
+
+/* Of those that are measured, the first is the one that is compared. */
+static bool other_at(const void *source, int index, void *item) {
+    const leat_train_result *of = source;
+    bool first = true;
+    for (int i = 0; i < leat_value_count(of->measures); i++) {
+        if (is_known(of->measures[i].name) || isnan(of->measured[i])) continue;
+        if (index-- > 0) {
+            first = false;
+            continue;
+        }
+        *(other *)item = (other){.name = of->measures[i].name,
+                                 .value = of->measured[i],
+                                 .untrained = i == 0 ? of->untrained : NAN,
+                                 .best = first ? of->best : NAN,
+                                 .best_step = first ? of->best_step : -1};
+        return true;
+    }
+    return false;
+}
+
+static const leat_fact other_facts[] = {
+    {"name", LEAT_FACT_TEXT, offsetof(other, name), .help = NULL},
+    {"value", LEAT_FACT_REAL, offsetof(other, value), .help = NULL},
+    {"untrained", LEAT_FACT_REAL, offsetof(other, untrained), .help = NULL},
+    {"best", LEAT_FACT_REAL, offsetof(other, best), .help = NULL},
+    {"best_step", LEAT_FACT_INDEX, offsetof(other, best_step), LEAT_FACT_COUNT, .help = NULL},
+    {0},
+};
+
+static const leat_fact_list others = {
+    .rows = other_facts,
+    .at = other_at,
+    .before = "measure ",
+    .item = "{name} {value}[; untrained {untrained}][; best {best} after step {best_step}]",
+    .between = ", ",
+    .after = "\n"};
+
 /* ---- The result ------------------------------------------------------------------------------ */
 
 const leat_fact leat_train_result_facts[] = {
@@ -174,6 +224,12 @@ const leat_fact leat_train_result_facts[] = {
     {"checkpoint", LEAT_FACT_CHARS, AT(checkpoint),
      .help = "File of the last checkpoint, safetensors; empty: none was written."},
     {"measures", LEAT_FACT_NAMES, .list = &measures, .rows = known_measures},
+    {"other_measures", LEAT_FACT_LIST, .list = &others, .help = NULL},
+    {"best_step", LEAT_FACT_INDEX, AT(best_step), .optional = true,
+     .help = "Step with the best measurement of the run so far; absent: nothing was measured."},
+    {"stopped_early", LEAT_FACT_FLAG, AT(stopped_early), .optional = true,
+     .help = "The run has ended before its last step, since --patience measurements in a row were "
+             "not the best; absent: it has not."},
     {"warnings", LEAT_FACT_LIST, .list = &warnings, .help = "What the run has warned of so far."},
     {"images_per_second", LEAT_FACT_REAL, AT(samples_per_second), .digits = 1, .noun = samples_of,
      .help = "Rate of training, without samples and checkpoints. Differs between runs."},

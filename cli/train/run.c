@@ -77,7 +77,10 @@ static bool checkpoint_at(const void *source, int index, void *item) {
     checkpoint *out = item;
     if (!leat_run_checkpoint_at(((const leat_run_shown *)source)->run, index, &out->of))
         return false;
-    out->best = out->of.best ? leat_train_best_word(&out->of.measures[0]) : "";
+    int first = 0; /* the one that decides */
+    while (first + 1 < leat_value_count(out->of.measures) && isnan(out->of.measured[first]))
+        first++;
+    out->best = out->of.best ? leat_train_best_word(&out->of.measures[first]) : "";
     return true;
 }
 

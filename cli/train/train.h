@@ -68,7 +68,7 @@ extern const leat_fact leat_train_result_facts[];
     "half: {score_halves}][; deviation of the samples {deviation}]\n"                              \
     "[spread  {spread} between the samples[, {spread_data} between the images of the data set]\n]" \
     "]"                                                                                            \
-    "{warnings}"                                                                                   \
+    "{other_measures}{warnings}"                                                                   \
     "state   {state}\n"                                                                            \
     "run     {run}: report.html, samples/, checkpoints/\n"                                         \
     "time    {seconds}, peak memory {memory_peak_bytes}\n"

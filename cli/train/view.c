@@ -51,10 +51,16 @@ static void say_values(leat_cli *cli, const leat_train_step *step) {
     leat_cli_progress_detail(cli, "%s", text);
 }
 
+static bool is_measured(const leat_train_step *step) {
+    for (int i = 0; i < leat_value_count(step->measures); i++)
+        if (!isnan(step->measured[i])) return true;
+    return false;
+}
+
 void leat_train_view_stepped(void *user, const leat_train_step *step) {
     leat_train_view *view = user;
     const int64_t now_ns = leat_cli_clock_ns(), since_ns = now_ns - view->reported_ns;
-    const int64_t every_ns = isnan(step->measured[0]) ? REPORT_EVERY_NS : 0;
+    const int64_t every_ns = is_measured(step) ? 0 : REPORT_EVERY_NS;
     leat_error err = {0};
     say_export(view);
     say_warnings(view, step);

@@ -184,6 +184,11 @@ typedef struct leat_train_result {
      * first step. NaN: not computed. */
     const leat_value *measures;
     double measured[LEAT_MEASURES_MAX], untrained;
+    /* The best measurement of the run so far, by the first measure that is known, and the step
+     * after which it was taken; NaN and -1: there is none. */
+    double best;
+    int64_t best_step;
+    bool stopped_early; /* by options->patience, after last_step; also if an earlier call did */
     leat_train_reference reference;                 /* as in leat_run_facts */
     leat_train_warning warnings[LEAT_WARNINGS_MAX]; /* of the run so far */
     const char *many;                               /* as in leat_run_facts */

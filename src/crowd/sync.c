@@ -60,7 +60,7 @@ static leat_code take_state(leat_coordinator *self, leat_error *err) {
     leat_coordinator_say(self, "continues at step %lld, which the database has",
                          (long long)step_of(self));
     self->ledger_begun = false; /* what is between was another coordinator's */
-    return LEAT_OK;
+    return leat_session_arrived(&self->session, err);
 }
 
 static leat_code same_step(leat_coordinator *self, leat_error *err) {

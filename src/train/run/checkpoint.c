@@ -11,6 +11,7 @@
 #include "base/hash.h"
 #include "base/json.h"
 #include "base/mem.h"
+#include "train/run/patience.h"
 #include "train/run/task.h"
 #include "train/step/weights.h"
 
@@ -280,13 +281,25 @@ leat_code leat_checkpoints_refuse(const leat_checkpoints *list, int64_t step, in
                      size < sizeof text ? "" : "...");
 }
 
-const leat_checkpoint *leat_checkpoints_best(const leat_checkpoints *list, int64_t last) {
-    const leat_checkpoint *best = NULL;
+/* The measure that decides in all of them; -1: none has one. */
+static int decider_of(const leat_checkpoints *list, int64_t last) {
+    int decider = -1;
     for (int64_t i = 0; i < list->count; i++) {
         const leat_checkpoint *of = &list->items[i];
-        const leat_value *first = list->task->measures;
-        if (of->step > last || isnan(of->measured[0]) || first->better == 0) continue;
-        if (best == NULL || leat_value_is_better(first, of->measured[0], best->measured[0]))
+        const int here = leat_measure_decider(list->task, of->measured);
+        if (of->step <= last && here >= 0 && (decider < 0 || here < decider)) decider = here;
+    }
+    return decider;
+}
+
+const leat_checkpoint *leat_checkpoints_best(const leat_checkpoints *list, int64_t last) {
+    const int decider = decider_of(list, last);
+    const leat_checkpoint *best = NULL;
+    for (int64_t i = 0; decider >= 0 && i < list->count; i++) {
+        const leat_checkpoint *of = &list->items[i];
+        if (of->step > last || isnan(of->measured[decider])) continue;
+        if (best == NULL || leat_value_is_better(&list->task->measures[decider],
+                                                 of->measured[decider], best->measured[decider]))
             best = of;
     }
     return best;

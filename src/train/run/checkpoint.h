@@ -50,8 +50,8 @@ const leat_checkpoint *leat_checkpoints_find(const leat_checkpoints *list, int64
  * that many samples (0: without). LEAT_ERR_CORRUPT: there is one, and it is damaged. */
 LEAT_MUST_CHECK leat_code leat_checkpoints_refuse(const leat_checkpoints *list, int64_t step,
                                                   int64_t samples, leat_error *err);
-/* The best by the first of what is measured, of steps up to `last`, and of equal ones the first.
- * NULL if it was measured of none, or nothing is, or neither a lower nor a higher one is better. */
+/* The best by the measure that decides (patience.h), of steps up to `last`, and of equal ones the
+ * first. NULL: none has such a measure. */
 const leat_checkpoint *leat_checkpoints_best(const leat_checkpoints *list, int64_t last);
 
 /* The step of the name of one of its files; -1: it is another file. */

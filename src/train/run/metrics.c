@@ -25,16 +25,21 @@ static leat_code append(leat_metrics *metrics, leat_json *json, leat_error *err)
     return code;
 }
 
-/* Takes the numbers as a reader of the line has them: so a run warns at the same steps whether or
- * not it was interrupted. */
-static void observe(leat_metrics *metrics, const leat_train_step *step) {
+leat_train_step leat_metrics_as_read(const leat_train_step *step) {
     leat_train_step read = *step;
     for (int i = 0; i < LEAT_STEP_VALUES_MAX; i++)
         if (!isfinite(read.values[i])) read.values[i] = NAN;
     for (int i = 0; i < LEAT_MEASURES_MAX; i++)
         if (!isfinite(read.measured[i])) read.measured[i] = NAN;
-    leat_warnings_step(&metrics->warning_state, &read);
-    memcpy(metrics->measured, read.measured, sizeof metrics->measured);
+    return read;
+}
+
+/* What the lines so far say, with that of a step: so a run warns, and ends, at the same steps
+ * whether or not it was interrupted. */
+static void observe(leat_metrics *metrics, const leat_train_step *read) {
+    leat_warnings_step(&metrics->warning_state, read);
+    leat_patience_step(&metrics->patience, metrics->task, read);
+    memcpy(metrics->measured, read->measured, sizeof metrics->measured);
 }
 
 leat_code leat_metrics_step(leat_metrics *metrics, const leat_train_step *step, double rate,
@@ -54,7 +59,8 @@ leat_code leat_metrics_step(leat_metrics *metrics, const leat_train_step *step, 
         leat_json_member_known(json, step->measures[i].name, step->measured[i]);
     leat_json_end_object(json);
     LEAT_TRY(append(metrics, json, err));
-    observe(metrics, step);
+    const leat_train_step read = leat_metrics_as_read(step);
+    observe(metrics, &read);
     return LEAT_OK;
 }
 
@@ -97,9 +103,7 @@ bool leat_metrics_parse(const json_t *line, leat_train_step *step) {
 
 static void keep(leat_metrics *metrics, const json_t *line) {
     leat_train_step step = leat_task_step(metrics->task);
-    if (!leat_metrics_parse(line, &step)) return;
-    leat_warnings_step(&metrics->warning_state, &step);
-    memcpy(metrics->measured, step.measured, sizeof metrics->measured);
+    if (leat_metrics_parse(line, &step)) observe(metrics, &step);
 }
 
 /* The step of a line; -1: it is not one of ours, such as the beginning of one, or zeros that a
@@ -154,6 +158,7 @@ leat_code leat_metrics_open(leat_metrics *metrics, const leat_task *task, const 
     int64_t end = 0;
     bool whole = true;
     *metrics = (leat_metrics){.task = task,
+                              .patience = leat_patience_begin(),
                               .warning_state =
                                   leat_warnings_begin(task == NULL ? NULL : task->warning_rules)};
     leat_measured_none(metrics->measured);

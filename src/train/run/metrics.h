@@ -16,6 +16,7 @@
 
 #include "base/file.h"
 #include "base/json.h"
+#include "train/run/patience.h"
 #include "train/run/task.h"
 
 typedef struct leat_metrics {
@@ -23,6 +24,7 @@ typedef struct leat_metrics {
     int64_t size_bytes;
     const leat_task *task;              /* names the numbers of a line, and the samples */
     leat_warning_state warning_state;   /* what the lines so far warn of */
+    leat_patience patience;             /* what they say of the best measurement */
     double measured[LEAT_MEASURES_MAX]; /* in the last line of a step; NaN: not measured there */
 } leat_metrics;
 
@@ -35,6 +37,8 @@ LEAT_MUST_CHECK leat_code leat_metrics_open(leat_metrics *metrics, const leat_ta
 LEAT_MUST_CHECK leat_code leat_metrics_copy_later(const char *path, int64_t step, const char *to,
                                                   bool *any, leat_error *err);
 void leat_metrics_close(leat_metrics *metrics);
+/* The numbers of a step as a reader of its line has them: what is not finite is NaN. */
+leat_train_step leat_metrics_as_read(const leat_train_step *step);
 LEAT_MUST_CHECK leat_code leat_metrics_step(leat_metrics *metrics, const leat_train_step *step,
                                             double rate, leat_error *err);
 /* The epoch of step->epoch has ended; `seconds` it took here. */

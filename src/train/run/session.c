@@ -47,7 +47,8 @@ leat_code leat_session_begin(leat_session *session, const char *model, const cha
     LEAT_TRY(leat_feed_open(&session->feed, session->task->feed, data, err));
     LEAT_TRY(leat_run_options_settle(&session->all, &session->feed, err));
     LEAT_TRY(leat_feed_plan(&session->feed, options, err));
-    LEAT_TRY(leat_feed_steps(&session->feed, options, &session->steps, err));
+    LEAT_TRY(leat_feed_steps(&session->feed, options, &session->planned, err));
+    session->steps = session->planned;
     LEAT_TRY(leat_train_check_memory(session->task, options, &session->feed, 0, err));
     LEAT_TRY(
         leat_trainer_create(&session->trainer, session->task->model, options, &session->feed, err));
@@ -201,6 +202,12 @@ static leat_code check_rewind(const leat_session *session, leat_error *err) {
     return LEAT_OK;
 }
 
+/* Whether it ends early after the last of these measurements. */
+static bool is_exhausted(const leat_session *session, const leat_patience *patience) {
+    const int64_t most = session->options->patience;
+    return most > 0 && patience->since >= most;
+}
+
 static leat_code begin_measuring(leat_session *session, leat_error *err) {
     const leat_measure_class *class = session->task->measure;
     const leat_measuring of = {.folder = &session->folder,
@@ -242,25 +249,65 @@ leat_code leat_session_open(leat_session *session, const char *run, leat_error *
     LEAT_TRY(begin_measuring(session, err));
     LEAT_TRY(leat_run_folder_join(&session->folder, LEAT_RUN_METRICS, path, err));
     const int64_t kept = session->saved_step < 0 ? -1 : session->saved_step;
-    return leat_metrics_open(&session->metrics, session->task, path, kept, err);
+    LEAT_TRY(leat_metrics_open(&session->metrics, session->task, path, kept, err));
+    if (kept >= 0 && is_exhausted(session, &session->metrics.patience)) session->steps = kept;
+    return LEAT_OK;
 }
 
 /* ---- After a step --------------------------------------------------------------------------- */
 
 static bool due(int64_t step, int64_t every) { return every > 0 && step % every == 0; }
 
+/* The epochs that ended in a step: *first .. *end - 1. */
+static leat_code ended_epochs(const leat_session *session, int64_t step, int64_t *first,
+                              int64_t *end, leat_error *err) {
+    leat_unit_place before = {0}, next = {0};
+    if (step > 0) {
+        LEAT_TRY(leat_feed_place(&session->feed, step - 1, 0, &before, err));
+        LEAT_TRY(leat_feed_place(&session->feed, step, 0, &next, err));
+    }
+    *first = before.epoch;
+    *end = next.epoch;
+    return LEAT_OK;
+}
+
+/* Whether the state after a step is measured. */
+static leat_code is_measured(const leat_session *session, int64_t step, bool *out,
+                             leat_error *err) {
+    const int64_t every = session->options->sample_every;
+    int64_t epoch = 0, end = 0;
+    *out = every > 0 && (step == 0 || step == session->steps);
+    if (every == 0 || session->measure == NULL || *out) return LEAT_OK;
+    if (!session->task->measures_epochs) {
+        *out = due(step, every);
+        return LEAT_OK;
+    }
+    LEAT_TRY(ended_epochs(session, step, &epoch, &end, err));
+    for (; epoch < end; epoch++) *out = *out || due(epoch + 1, every);
+    return LEAT_OK;
+}
+
+/* With what was measured just now. */
+static void end_early(leat_session *session, const leat_train_step *step) {
+    leat_patience patience = session->metrics.patience;
+    const leat_train_step read = leat_metrics_as_read(step);
+    leat_patience_step(&patience, session->task, &read);
+    if (is_exhausted(session, &patience)) session->steps = step->step;
+}
+
 static leat_code measure(leat_session *session, leat_train_step *step, leat_error *err) {
     const leat_train_state *state = leat_trainer_state(session->trainer);
-    const bool sample = due(state->step, session->options->sample_every) ||
-                        (state->step == session->steps && session->options->sample_every > 0);
-    const bool last = state->step == session->steps;
+    bool sample = false;
     char note[LEAT_MEASURE_NOTE_BYTES] = "";
     leat_measured_none(step->measured);
+    LEAT_TRY(is_measured(session, state->step, &sample, err));
     if (sample && session->measure != NULL)
         LEAT_TRY(
             session->task->measure->take(session->measure, state->parameters, step, note, err));
     if (note[0] != 0) leat_session_note(session, "%s", note);
-    if (state->step > 0 && (due(state->step, STATE_EVERY) || last))
+    if (state->step > 0) end_early(session, step);
+    step->steps = session->steps;
+    if (state->step > 0 && (due(state->step, STATE_EVERY) || state->step == session->steps))
         leat_trainer_hash(session->trainer, step->state);
     memcpy(session->measured, step->measured, sizeof session->measured);
     step->memory_peak_bytes = leat_rss_peak_bytes();
@@ -268,16 +315,12 @@ static leat_code measure(leat_session *session, leat_train_step *step, leat_erro
 }
 
 static leat_code tell(leat_session *session, leat_train_step *step, leat_error *err) {
-    leat_unit_place before = {0}, next = {0};
-    if (step->step > 0) {
-        LEAT_TRY(leat_feed_place(&session->feed, step->step - 1, 0, &before, err));
-        LEAT_TRY(leat_feed_place(&session->feed, step->step, 0, &next, err));
-    }
+    int64_t first = 0, end = 0;
+    LEAT_TRY(ended_epochs(session, step->step, &first, &end, err));
     LEAT_TRY(
         leat_metrics_step(&session->metrics, step, leat_run_learning_rate(&session->all), err));
     memcpy(step->warnings, session->metrics.warning_state.warnings, sizeof step->warnings);
-    /* the epochs that ended in this step */
-    for (int64_t e = before.epoch; e < next.epoch; e++) {
+    for (int64_t e = first; e < end; e++) {
         LEAT_TRY(
             leat_metrics_epoch(&session->metrics, e, step, seconds_since(session->epoch_ns), err));
         session->epoch_ns = leat_clock_ns();
@@ -316,9 +359,17 @@ static leat_code save(leat_session *session, leat_error *err) {
     return LEAT_OK;
 }
 
+/* Whether each state that is measured has a checkpoint: so what is best is kept, and no measurement
+ * that may end the run is taken twice. */
+static bool keeps_measured(const leat_session *session) {
+    return session->task->measures_epochs || session->options->patience > 0;
+}
+
 static bool wants_checkpoint(const leat_session *session, int64_t step) {
     const double minutes = session->options->checkpoint_minutes;
+    const bool measured = leat_measure_decider(session->task, session->measured) >= 0;
     if (step == session->steps || due(step, session->options->checkpoint_every)) return true;
+    if (measured && keeps_measured(session)) return true;
     return minutes > 0 && seconds_since(session->saved_ns) >= 60 * minutes;
 }
 
@@ -362,6 +413,19 @@ leat_code leat_session_start(leat_session *session, leat_error *err) {
     return tell(session, &untrained, err);
 }
 
+leat_code leat_session_arrived(leat_session *session, leat_error *err) {
+    leat_train_step step = leat_task_step(session->task);
+    if (!keeps_measured(session)) return LEAT_OK;
+    step.step = leat_trainer_state(session->trainer)->step;
+    step.seconds = NAN;
+    for (int i = 0; i < LEAT_STEP_VALUES_MAX; i++) step.values[i] = NAN;
+    LEAT_TRY(measure(session, &step, err));
+    if (leat_measure_decider(session->task, session->measured) < 0) return LEAT_OK;
+    LEAT_TRY(leat_feed_position(&session->feed, step.step, &step.samples, err));
+    LEAT_TRY(tell(session, &step, err));
+    return save(session, err);
+}
+
 /* Reports after every step: a step takes long enough. */
 bool leat_session_goes_on(const leat_session *session) {
     const leat_train_options *options = session->options;
@@ -387,12 +451,28 @@ static void fill_measured(leat_session *session) {
 
 static void note_worse(leat_session *session) {
     const leat_train_result *result = session->result;
-    if (leat_value_count(result->measures) > 0 &&
+    if (leat_value_count(result->measures) > 0 && !result->stopped_early &&
         leat_value_is_better(&result->measures[0], result->untrained, result->measured[0]))
         leat_session_note(session,
                           "the %s is worse than before the first step: training has diverged, or "
                           "was too short",
                           result->measures[0].name);
+}
+
+static void fill_best(leat_session *session) {
+    const leat_patience *patience = &session->metrics.patience;
+    leat_train_result *result = session->result;
+    result->stopped_early = session->steps < session->planned;
+    result->best_step = patience->best_step;
+    result->best = patience->best;
+    if (!result->stopped_early) return;
+    leat_session_note(
+        session,
+        "stopped early after step %lld of %lld: in %lld measurements, %s has not been "
+        "better than %.6g after step %lld",
+        (long long)session->steps, (long long)session->planned, (long long)patience->since,
+        session->task->measures[patience->decider].name, patience->best,
+        (long long)patience->best_step);
 }
 
 static void fill_result(leat_session *session) {
@@ -401,6 +481,7 @@ static void fill_result(leat_session *session) {
     memcpy(result->run, session->identity.run, sizeof result->run);
     leat_trainer_hash(session->trainer, result->state);
     fill_measured(session);
+    fill_best(session);
     memcpy(result->warnings, metrics->warning_state.warnings, sizeof result->warnings);
     note_worse(session);
     result->many = session->feed.class->many;

@@ -18,7 +18,8 @@ typedef struct leat_session {
     leat_train_result *result;
     const leat_task *task;
     leat_feed feed;
-    int64_t steps; /* of the run */
+    int64_t steps;   /* of the run: after it has ended early, those that it has taken */
+    int64_t planned; /* by options->steps or epochs: the most */
     leat_trainer *trainer;
     leat_identity identity;
     leat_run_folder folder;
@@ -53,6 +54,10 @@ bool leat_session_goes_on(const leat_session *session);
 LEAT_MUST_CHECK leat_code leat_session_stepped(leat_session *session,
                                                const leat_step_numbers *numbers, double seconds,
                                                leat_error *err);
+/* The state was replaced by a later one of the run, whose step was taken elsewhere: measures it if
+ * it would have been measured here, so that a run of many machines ends early where any other does.
+ */
+LEAT_MUST_CHECK leat_code leat_session_arrived(leat_session *session, leat_error *err);
 /* Once it does not go on: saves what is not saved. LEAT_ERR_CANCELLED: the run is not at its end.
  */
 LEAT_MUST_CHECK leat_code leat_session_finish(leat_session *session, leat_error *err);

@@ -46,7 +46,8 @@ static void check_row(const leat_task *task) {
  * (tests/cli/test_facts.py compares). */
 static const char fixed[] =
     " step epoch rate state seconds memory_peak_bytes format version run position weights_sha256 "
-    "first_step last_step run_hash checkpoint warnings units_counted units_refused "
+    "first_step last_step best_step stopped_early other_measures run_hash checkpoint warnings "
+    "units_counted units_refused "
     "units_computed_here connections parameters steps epochs memory_bytes checkpoint_bytes "
     "payload_bytes weights_bytes path kind model data init kernel_class leat_version ledger "
     "measurements checkpoints settings verification ";

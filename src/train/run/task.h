@@ -54,9 +54,9 @@ typedef struct leat_foreign_key {
 struct leat_task {
     const leat_model_class *model;
     const leat_feed_class *feed; /* of the same kind of batches */
-    /* The checkpoint with the best of the first, by leat_value.better, is kept as well as the last
-     * ones: of equal ones the earliest; none if neither is better. NULL, as an empty list: nothing
-     * is measured. */
+    /* The checkpoint with the best of the one that decides (patience.h), mostly the first, by
+     * leat_value.better, is kept as well as the last ones: of equal ones the earliest; none if
+     * neither is better. NULL, as an empty list: nothing is measured. */
     const leat_value *measures;
     /* A checkpoint has the first so many of them, by name: at least the first, which decides what
      * is kept. The others are in metrics.jsonl alone. */

@@ -6,6 +6,7 @@
 #include "nn/models/gat/model.h"
 #include "nn/models/gat/settings.h"
 #include "train/tasks/graphs/graph_feed.h"
+#include "train/tasks/graphs/graph_measure.h"
 #include "train/tasks/graphs/graph_run.h"
 
 /* Measurements without a better one, as in graphids. */
@@ -63,6 +64,9 @@ static const leat_graph_feed feed = {.class = LEAT_GRAPH_FEED_CLASS,
 
 const leat_task leat_gat_task = {.model = &leat_gat_class,
                                  .feed = &feed.class,
+                                 .measures = leat_gat_measures,
+                                 .saved_measures = LEAT_GAT_SAVED_MEASURES,
+                                 .measure = &leat_gat_measure,
                                  .measures_epochs = true,
                                  .settings = settings,
                                  .options = run_options};

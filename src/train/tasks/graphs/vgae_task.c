@@ -6,6 +6,7 @@
 #include "nn/models/vgae/model.h"
 #include "nn/models/vgae/settings.h"
 #include "train/tasks/graphs/graph_feed.h"
+#include "train/tasks/graphs/graph_measure.h"
 #include "train/tasks/graphs/graph_run.h"
 
 /* Measurements without a better one, as in graphids. */
@@ -64,6 +65,9 @@ static const leat_graph_feed feed = {.class = LEAT_GRAPH_FEED_CLASS,
 
 const leat_task leat_vgae_task = {.model = &leat_vgae_class,
                                   .feed = &feed.class,
+                                  .measures = leat_vgae_measures,
+                                  .saved_measures = LEAT_VGAE_SAVED_MEASURES,
+                                  .measure = &leat_vgae_measure,
                                   .measures_epochs = true,
                                   .settings = settings,
                                   .options = run_options};
