@@ -35,7 +35,8 @@ static void the_order_is_that_of_the_first_runs(void **state) {
     assert_string_equal(names,
                         "steps epochs width latent schedule units unit-size micro-batch codec-up "
                         "codec-down learning-rate beta1 beta2 seed checkpoint-every "
-                        "checkpoint-minutes keep sample-every threads memory kernels init export ");
+                        "checkpoint-minutes keep sample-every patience threads memory kernels "
+                        "init export ");
     free(names);
 }
 
