@@ -359,7 +359,11 @@ static void budgets(void **state) {
     refused("pooled", graphs_stored, &options, LEAT_ERR_OPTION, "no graph is so small; raise them");
     row.model.max_nodes = 60;
     row.graphs.pack = LEAT_PACK_FIXED;
+    row.graphs.oversize = LEAT_GRAPH_OVERSIZE_FAIL;
     refused("pooled", graphs_stored, &options, LEAT_ERR_OPTION, "batches of 32 graphs have up to");
+    row.graphs.oversize = LEAT_GRAPH_OVERSIZE_SKIP;
+    refused("pooled", graphs_stored, &options, LEAT_ERR_OPTION,
+            "oversize skip and pack fixed: batches of a fixed number of graphs leave none out");
     row = row_default();
     row.graphs.curriculum = LEAT_CURRICULUM_RANDOM;
     refused("pooled", graphs_stored, &options, LEAT_ERR_OPTION, "set curriculum-epochs");
@@ -422,6 +426,46 @@ static void no_graph_to_train_on(void **state) {
     refused("pooled", dir, &options, LEAT_ERR_INPUT, "no labelled graph to train on (0 graphs");
     refused("pooled", loader_folder(), &options, LEAT_ERR_INPUT, "caches");
     refused("pooled", "/dev/null", &options, LEAT_ERR_NOT_FOUND, "is not a folder");
+}
+
+/* A step far beyond the end would be found by planning all epochs before it. */
+static void what_comes_after_the_end_is_refused(void **state) {
+    const pooled_row row = row_default();
+    const leat_train_options options = options_default(&row);
+    leat_unit_place place;
+    int64_t steps = 0, units = 0;
+    side of;
+    (void)state;
+    assert_ok(open_side(&of, "pooled", graphs_stored, &options, err));
+    assert_ok(leat_feed_steps(&of.feed, &options, &steps, err));
+    leat_feed_end(&of.feed, steps);
+    assert_ok(leat_feed_place(&of.feed, steps, 0, &place, err));
+    assert_fails(leat_feed_place(&of.feed, steps + 1, 0, &place, err), LEAT_ERR_OPTION,
+                 "the run has ");
+    assert_fails(leat_feed_units(&of.feed, of.feed.steps_most, &units, err), LEAT_ERR_OPTION,
+                 "the run has ");
+    close_side(&of);
+}
+
+static void overlap(leat_can_meta *meta) {
+    assert_ok(leat_can_meta_set(meta, "allow-overlap", "true", err));
+}
+
+static void windows_of_both_splits_are_told(void **state) {
+    const pooled_row row = row_default();
+    const leat_train_options options = options_default(&row);
+    make_cache of_cache = make_cache_default();
+    char dir[256];
+    side of;
+    (void)state;
+    of_cache.change_meta = overlap;
+    graphs_make("overlap", &of_cache, dir);
+    assert_ok(open_side(&of, "pooled", dir, &options, err));
+    assert_non_null(strstr(of.feed.note, "validation windows have frames of training windows"));
+    close_side(&of);
+    assert_ok(open_side(&of, "pooled", graphs_stored, &options, err));
+    assert_string_equal(of.feed.note, "");
+    close_side(&of);
 }
 
 /* Every unit of the first epoch, until one fails. */
@@ -491,6 +535,8 @@ int main(void) {
         cmocka_unit_test(budgets),
         cmocka_unit_test(too_many_epochs),
         cmocka_unit_test(no_graph_to_train_on),
+        cmocka_unit_test(what_comes_after_the_end_is_refused),
+        cmocka_unit_test(windows_of_both_splits_are_told),
         cmocka_unit_test(what_is_no_number_is_named),
         cmocka_unit_test(damage_is_named),
     };

@@ -49,6 +49,7 @@ leat_code leat_session_begin(leat_session *session, const char *model, const cha
     LEAT_TRY(leat_feed_plan(&session->feed, options, err));
     LEAT_TRY(leat_feed_steps(&session->feed, options, &session->planned, err));
     session->steps = session->planned;
+    leat_feed_end(&session->feed, session->planned);
     LEAT_TRY(leat_train_check_memory(session->task, options, &session->feed, 0, err));
     LEAT_TRY(
         leat_trainer_create(&session->trainer, session->task->model, options, &session->feed, err));

@@ -67,9 +67,21 @@ leat_code leat_feed_steps(const leat_feed *feed, const leat_train_options *optio
                      (long long)wanted, (long long)feed->steps_most);
 }
 
-leat_code leat_feed_units(const leat_feed *feed, int64_t step, int64_t *units, leat_error *err) {
+void leat_feed_end(leat_feed *feed, int64_t steps) {
+    LEAT_ASSERT(feed->planned && steps >= 1 && steps <= feed->steps_most);
+    feed->end = steps;
+}
+
+static leat_code check_step(const leat_feed *feed, int64_t step, leat_error *err) {
     LEAT_ASSERT(feed->planned && step >= 0);
+    if (feed->end == 0 || step <= feed->end) return LEAT_OK;
+    return leat_fail(err, LEAT_ERR_OPTION, "no step %lld: the run has %lld", (long long)step + 1,
+                     (long long)feed->end);
+}
+
+leat_code leat_feed_units(const leat_feed *feed, int64_t step, int64_t *units, leat_error *err) {
     *units = 0;
+    LEAT_TRY(check_step(feed, step, err));
     LEAT_TRY(feed->class->units(feed, step, units, err));
     LEAT_ASSERT(*units >= 1 && *units <= feed->units_most);
     LEAT_ASSERT(feed->unit_samples == 0 || *units == feed->units_most);
@@ -78,8 +90,9 @@ leat_code leat_feed_units(const leat_feed *feed, int64_t step, int64_t *units, l
 
 leat_code leat_feed_place(const leat_feed *feed, int64_t step, int64_t unit, leat_unit_place *out,
                           leat_error *err) {
-    LEAT_ASSERT(feed->planned && step >= 0 && unit >= 0 && unit < feed->units_most);
+    LEAT_ASSERT(unit >= 0 && unit < feed->units_most);
     *out = (leat_unit_place){0};
+    LEAT_TRY(check_step(feed, step, err));
     LEAT_TRY(feed->class->place(feed, step, unit, out, err));
     LEAT_ASSERT(out->count >= 1 && out->batches >= 1 && out->batches <= feed->batches_most);
     LEAT_ASSERT(feed->unit_samples == 0 || out->count == feed->unit_samples);

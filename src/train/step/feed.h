@@ -89,7 +89,7 @@ typedef struct leat_feed_class {
                             char words[LEAT_FEED_WORDS_BYTES], leat_error *err);
 } leat_feed_class;
 
-#define LEAT_FEED_NOTE_BYTES 200
+#define LEAT_FEED_NOTE_BYTES 320
 struct leat_feed {
     const leat_feed_class *class;
     void *self;
@@ -107,6 +107,7 @@ struct leat_feed {
     int64_t bytes; /* of memory that it takes at most, besides batches and mapped files */
     char note[LEAT_FEED_NOTE_BYTES]; /* what the user should know of the plan; "" */
     bool planned;
+    int64_t end; /* steps of the run, once leat_feed_end was called; 0: not known */
 };
 
 /* Whatever they return, leat_feed_close frees the feed. */
@@ -128,6 +129,9 @@ LEAT_MUST_CHECK leat_code leat_feed_plan(leat_feed *feed, const leat_train_optio
 /* LEAT_ERR_OPTION: neither steps nor epochs are set, or both, or too many. */
 LEAT_MUST_CHECK leat_code leat_feed_steps(const leat_feed *feed, const leat_train_options *options,
                                           int64_t *steps, leat_error *err);
+/* From now on no step after the one that follows the last of `steps` is asked: LEAT_ERR_OPTION. It
+ * would be found by planning all epochs before it. */
+void leat_feed_end(leat_feed *feed, int64_t steps);
 LEAT_MUST_CHECK leat_code leat_feed_units(const leat_feed *feed, int64_t step, int64_t *units,
                                           leat_error *err);
 LEAT_MUST_CHECK leat_code leat_feed_place(const leat_feed *feed, int64_t step, int64_t unit,

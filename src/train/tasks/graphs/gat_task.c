@@ -58,6 +58,7 @@ static void set_bounds(void *settings_of, const leat_graph_bounds *of) {
 
 static const leat_graph_feed feed = {.class = LEAT_GRAPH_FEED_CLASS,
                                      .graphs = LEAT_FILTER_LABELLED,
+                                     .both_classes = true,
                                      .settings = offsetof(leat_gat_row, graphs),
                                      .get = get_bounds,
                                      .set = set_bounds};

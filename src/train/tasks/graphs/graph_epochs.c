@@ -151,7 +151,8 @@ void leat_graph_epochs_destroy(leat_graph_epochs *epochs) {
 int64_t leat_graph_epochs_bytes(int64_t graphs, int64_t epochs) {
     const int64_t most = LEAT_GRAPH_RUN_EPOCHS_MAX + 2;
     const int64_t begins = epochs + 2 < most ? epochs + 2 : most;
-    return (int64_t)sizeof(leat_graph_epochs) + SLOTS * 8 * graphs +
+    return (int64_t)sizeof(leat_graph_epochs) +
+           SLOTS * 12 * graphs +                    /* as many batches as graphs */
            2 * begins * (int64_t)sizeof(beginning); /* twice, for what grows */
 }
 

@@ -10,9 +10,9 @@
 #include "train/tasks/graphs/graph_epochs.h"
 #include "train/tasks/graphs/graph_micro.h"
 
-/* Of tables, per graph: sizes here, the plan (as load/can/loader_options.c counts it), and offsets
- * and labels in the cache. */
-enum { GRAPH_BYTES = 8 + 40 + 24 };
+/* Of tables, per graph: sizes here; the plan, 13 bytes for each graph and 56 for each batch, of
+ * which there are as many as graphs if none holds two; and offsets and labels in the cache. */
+enum { GRAPH_BYTES = 8 + 13 + 56 + 24 };
 
 typedef struct graph_feed {
     leat_can_cache *cache;
@@ -59,6 +59,24 @@ static leat_code refuse_labels(const graph_feed *self, leat_graph_filter filter,
                      (long long)file->shape.graphs, (long long)attacks, (long long)unlabelled);
 }
 
+/* What tells benign windows from others has to see both. */
+static leat_code check_classes(const graph_feed *self, leat_error *err) {
+    const leat_graph_file *file = self->file;
+    int64_t benign = 0, attacks = 0;
+    for (int64_t g = 0; g < file->shape.graphs; g++) {
+        benign += file->y[g] == 0;
+        attacks += file->y[g] > 0;
+    }
+    if (benign > 0 && attacks > 0) return LEAT_OK;
+    return leat_fail(err, LEAT_ERR_INPUT,
+                     "\"%.300s\": all %lld labelled graphs of the split %s are %s: this model "
+                     "learns to tell benign graphs from attacks, and needs both; ingest logs with "
+                     "both%s",
+                     leat_map_path(file->paged.map), (long long)(benign + attacks), file->split,
+                     benign > 0 ? "benign" : "attacks",
+                     benign > 0 ? ", or train a VGAE, which learns from benign graphs alone" : "");
+}
+
 static leat_code take_sizes(graph_feed *self, leat_error *err) {
     const leat_graph_file *file = self->file;
     LEAT_TRY(LEAT_NEW(&self->nodes, file->shape.graphs, err));
@@ -87,6 +105,7 @@ leat_code leat_graph_feed_open(leat_feed *feed, const char *path, leat_error *er
     for (int64_t g = 0; g < self->file->shape.graphs; g++)
         feed->count += takes(filter, self->file->y[g]);
     if (feed->count == 0) return refuse_labels(self, filter, err);
+    if (row_of(feed)->both_classes) LEAT_TRY(check_classes(self, err));
     return leat_graph_makers_create(&self->makers, self->cache, self->file, err);
 }
 
@@ -238,12 +257,23 @@ static leat_code check_largest(const graph_feed *self, const leat_graph_batch_op
 }
 
 static void note_left_out(leat_feed *feed, int64_t over, const leat_graph_bounds *bounds) {
+    const size_t used = strlen(feed->note);
     if (over == 0) return;
-    snprintf(feed->note, sizeof feed->note,
-             "%lld of %lld graphs are left out: they have more than %lld nodes or %lld edges "
+    snprintf(feed->note + used, sizeof feed->note - used,
+             "%s%lld of %lld graphs are left out: they have more than %lld nodes or %lld edges "
              "(max-nodes, max-edges)",
-             (long long)over, (long long)feed->count, (long long)bounds->max_nodes,
-             (long long)bounds->max_edges);
+             used > 0 ? "; " : "", (long long)over, (long long)feed->count,
+             (long long)bounds->max_nodes, (long long)bounds->max_edges);
+}
+
+/* Of a cache that was made with --allow-overlap, which says so where windows do overlap. */
+static void note_overlap(leat_feed *feed) {
+    const graph_feed *self = feed->self;
+    const char *value = leat_can_cache_setting(self->cache, "allow-overlap");
+    if (value == NULL || strcmp(value, "true") != 0) return;
+    snprintf(feed->note, sizeof feed->note,
+             "validation windows have frames of training windows (--allow-overlap of the ingest): "
+             "what is measured is better than it is");
 }
 
 static leat_code plan_epochs(graph_feed *self, const leat_graph_batch_options *batches,
@@ -287,6 +317,7 @@ leat_code leat_graph_feed_plan(leat_feed *feed, const leat_train_options *option
     self->seed = options->seed;
     LEAT_TRY(plan_epochs(self, &batches, err));
     LEAT_TRY(check_largest(self, &batches, &bounds, err));
+    note_overlap(feed);
     note_left_out(feed, over, &bounds);
     leat_loader_expect_all(self->file->paged.map);
     feed->steps_most = leat_graph_epochs_steps_most(self->epochs);

@@ -26,6 +26,7 @@ typedef struct leat_graph_bounds {
 typedef struct leat_graph_feed {
     leat_feed_class class;    /* LEAT_GRAPH_FEED_CLASS */
     leat_graph_filter graphs; /* that it trains on */
+    bool both_classes;        /* there must be benign ones among them, and attacks */
     bool weighs_nodes;        /* a unit's weight is the number of its nodes; false: of its graphs */
     size_t settings;          /* where the row's settings have their leat_graph_settings */
     void (*get)(const void *settings, leat_graph_bounds *out);

@@ -18,6 +18,10 @@ leat_code leat_graph_settings_read(const leat_graph_settings *settings,
     out->curriculum_start = settings->curriculum_start;
     out->curriculum_end = settings->curriculum_end;
     out->epochs = settings->curriculum_epochs;
+    if (settings->pack == LEAT_PACK_FIXED && settings->oversize == LEAT_GRAPH_OVERSIZE_SKIP)
+        return leat_fail(err, LEAT_ERR_OPTION,
+                         "oversize skip and pack fixed: batches of a fixed number of graphs leave "
+                         "none out; use another pack, or leave out oversize");
     if (settings->curriculum == LEAT_CURRICULUM_NONE || settings->curriculum_epochs > 0)
         return leat_graph_batch_options_check(out, err);
     return leat_fail(err, LEAT_ERR_OPTION,
