@@ -1,12 +1,14 @@
 /*
  * Fault sweep over the feed of graphs: the n-th allocation or file call fails, once or from then
  * on, until its units are made untouched. Each time it fails with an error that says why, or makes
- * the right micro-batches; and leaves no memory behind (under a sanitizer).
+ * the right micro-batches; and leaves no memory behind (under a sanitizer). So does detector.json,
+ * which is written and read. And what a feed says that it takes, by counted bytes.
  */
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "base/hash.h"
+#include "count.h"
 #include "load/make_graphs.h"
 #include "sweep.h"
 #include "train/tasks/graphs/graph_feed.h"
@@ -100,6 +102,79 @@ static void all(void **state) {
     }
 }
 
+/* ---- detector.json -------------------------------------------------------------------------- */
+
+static leat_code keep(leat_feed *feed, const char *path, const char *run, leat_error *err) {
+    LEAT_TRY(leat_feed_open(feed, &row.class, path, err));
+    LEAT_TRY(feed->class->keep(feed, run, err)); /* written */
+    return feed->class->keep(feed, run, err);    /* read */
+}
+
+static leat_code work_keep(const void *of, leat_error *err) {
+    leat_feed feed;
+    char file[100];
+    snprintf(file, sizeof file, "%s/detector.json", top);
+    remove(file);
+    const leat_code code = keep(&feed, folder[*(const int *)of], top, err);
+    leat_feed_close(&feed);
+    return code;
+}
+
+static void contexts(void **state) {
+    (void)state;
+    for (int i = 0; i < 2; i++)
+        sweep_faults(&(fault_sweep){i == 0 ? "of features" : "of frames", work_keep, &i, NULL, 20});
+}
+
+/* ---- Memory --------------------------------------------------------------------------------- */
+
+/* What a feed of a cache takes after three epochs, with batches of one graph; and what it says. */
+static int64_t taken(const char *path, int64_t *said) {
+    settings all = {.graphs = leat_graph_settings_default()};
+    leat_train_options options = leat_train_options_default();
+    leat_error err = {0};
+    leat_feed feed;
+    int64_t steps = 0;
+    const int64_t before = count_live();
+    options.settings = &all;
+    options.epochs = 3;
+    options.unit_size = 1;
+    options.threads = 1;
+    all.graphs.pack = LEAT_PACK_NEXT_FIT;
+    leat_code code = leat_feed_open(&feed, &row.class, path, &err);
+    if (code == LEAT_OK) code = leat_feed_settle(&feed, &options, &all, &err);
+    all.bounds.max_nodes = 16; /* no two graphs */
+    all.bounds.max_edges = 14;
+    if (code == LEAT_OK) code = leat_feed_plan(&feed, &options, &err);
+    if (code == LEAT_OK) code = leat_feed_steps(&feed, &options, &steps, &err);
+    if (code != LEAT_OK) fail_msg("%s", err.message);
+    assert_int_equal(steps, 3 * feed.count);
+    *said = feed.bytes;
+    const int64_t live = count_live() - before;
+    leat_feed_close(&feed);
+    return live;
+}
+
+/* Of each graph more; what it takes anyway is of no size. */
+static void bytes_of_graphs(void **state) {
+    enum { FEW = 100, MORE = 1100 };
+    char few[100], many[100];
+    make_cache options = {.graphs = {FEW, 4}, .window = 16};
+    leat_error err = {0};
+    int64_t said[2];
+    (void)state;
+    snprintf(few, sizeof few, "%s/few", top);
+    snprintf(many, sizeof many, "%s/many", top);
+    assert_int_equal(make_can_cache(few, &options, &err), LEAT_OK);
+    options.graphs[0] = MORE;
+    assert_int_equal(make_can_cache(many, &options, &err), LEAT_OK);
+    const int64_t live = -taken(few, &said[0]) + taken(many, &said[1]);
+    const int64_t more = said[1] - said[0];
+    if (live > more || 2 * live < more)
+        fail_msg("%d graphs more take %lld bytes, not %lld", MORE - FEW, (long long)live,
+                 (long long)more);
+}
+
 static int setup(void **state) {
     make_cache options = {.graphs = {12, 4}, .window = 16};
     (void)state;
@@ -119,6 +194,7 @@ static int teardown(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(all)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(all), cmocka_unit_test(contexts),
+                                       cmocka_unit_test(bytes_of_graphs)};
     return cmocka_run_group_tests(tests, setup, teardown);
 }
