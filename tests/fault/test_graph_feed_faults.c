@@ -140,7 +140,7 @@ static int64_t taken(const char *path, int64_t *said) {
     options.epochs = 3;
     options.unit_size = 1;
     options.threads = 1;
-    all.graphs.pack = LEAT_PACK_NEXT_FIT;
+    all.graphs.pack = LEAT_PACK_FFD; /* which takes most */
     leat_code code = leat_feed_open(&feed, &row.class, path, &err);
     if (code == LEAT_OK) code = leat_feed_settle(&feed, &options, &all, &err);
     all.bounds.max_nodes = 16; /* no two graphs */
