@@ -215,7 +215,7 @@ _leat() {
     --threads) values=number ;;
     esac ;;
   'train dcgan')
-    options='--help --output --config --steps --epochs --units --unit-size --micro-batch --codec-up --codec-down --seed --checkpoint-every --checkpoint-minutes --keep --sample-every --threads --memory --kernels --init --export --width --latent --schedule --learning-rate --beta1 --beta2 --resume --rewind --dry-run --replace --json --quiet'
+    options='--help --output --config --steps --epochs --units --unit-size --micro-batch --codec-up --codec-down --seed --checkpoint-every --checkpoint-minutes --keep --sample-every --patience --threads --memory --kernels --init --export --width --latent --schedule --learning-rate --beta1 --beta2 --resume --rewind --dry-run --replace --json --quiet'
     case $before in
     -o | --output) values=file ;;
     --config) values=file ;;
@@ -231,6 +231,7 @@ _leat() {
     --checkpoint-minutes) values=number ;;
     --keep) values=number ;;
     --sample-every) values=number ;;
+    --patience) values=number ;;
     --threads) values=number ;;
     --memory) values=number ;;
     --kernels) values='scalar avx2 avx512 neon' ;;
@@ -242,6 +243,89 @@ _leat() {
     --learning-rate) values=number ;;
     --beta1) values=number ;;
     --beta2) values=number ;;
+    --rewind) values=number ;;
+    esac ;;
+  'train vgae')
+    options='--help --output --config --steps --epochs --units --unit-size --micro-batch --codec-up --codec-down --seed --checkpoint-every --checkpoint-minutes --keep --sample-every --patience --threads --memory --kernels --init --export --size --dropout --id-drop --learning-rate --vocabulary --max-nodes --max-edges --pack --batch --oversize --min-steps --curriculum --tiers --curriculum-epochs --curriculum-start --curriculum-end --resume --rewind --dry-run --replace --json --quiet'
+    case $before in
+    -o | --output) values=file ;;
+    --config) values=file ;;
+    --steps) values=number ;;
+    --epochs) values=number ;;
+    --units) values=number ;;
+    --unit-size) values=number ;;
+    --micro-batch) values=number ;;
+    --codec-up) values='f32 bf16 int8' ;;
+    --codec-down) values='f32 bf16' ;;
+    --seed) values=number ;;
+    --checkpoint-every) values=number ;;
+    --checkpoint-minutes) values=number ;;
+    --keep) values=number ;;
+    --sample-every) values=number ;;
+    --patience) values=number ;;
+    --threads) values=number ;;
+    --memory) values=number ;;
+    --kernels) values='scalar avx2 avx512 neon' ;;
+    --init) values=file ;;
+    --export) values=file ;;
+    --size) values='small large' ;;
+    --dropout) values=number ;;
+    --id-drop) values=number ;;
+    --learning-rate) values=number ;;
+    --vocabulary) values=number ;;
+    --max-nodes) values=number ;;
+    --max-edges) values=number ;;
+    --pack) values='ffd next-fit bucket fixed' ;;
+    --batch) values=number ;;
+    --oversize) values='fail skip' ;;
+    --min-steps) values=number ;;
+    --curriculum) values='none random' ;;
+    --tiers) values=number ;;
+    --curriculum-epochs) values=number ;;
+    --curriculum-start) values=number ;;
+    --curriculum-end) values=number ;;
+    --rewind) values=number ;;
+    esac ;;
+  'train gat')
+    options='--help --output --config --steps --epochs --units --unit-size --micro-batch --codec-up --codec-down --seed --checkpoint-every --checkpoint-minutes --keep --sample-every --patience --threads --memory --kernels --init --export --size --loss --dropout --id-drop --learning-rate --vocabulary --max-nodes --max-edges --pack --batch --oversize --min-steps --curriculum --tiers --curriculum-epochs --curriculum-start --curriculum-end --resume --rewind --dry-run --replace --json --quiet'
+    case $before in
+    -o | --output) values=file ;;
+    --config) values=file ;;
+    --steps) values=number ;;
+    --epochs) values=number ;;
+    --units) values=number ;;
+    --unit-size) values=number ;;
+    --micro-batch) values=number ;;
+    --codec-up) values='f32 bf16 int8' ;;
+    --codec-down) values='f32 bf16' ;;
+    --seed) values=number ;;
+    --checkpoint-every) values=number ;;
+    --checkpoint-minutes) values=number ;;
+    --keep) values=number ;;
+    --sample-every) values=number ;;
+    --patience) values=number ;;
+    --threads) values=number ;;
+    --memory) values=number ;;
+    --kernels) values='scalar avx2 avx512 neon' ;;
+    --init) values=file ;;
+    --export) values=file ;;
+    --size) values='small large' ;;
+    --loss) values='focal ce weighted' ;;
+    --dropout) values=number ;;
+    --id-drop) values=number ;;
+    --learning-rate) values=number ;;
+    --vocabulary) values=number ;;
+    --max-nodes) values=number ;;
+    --max-edges) values=number ;;
+    --pack) values='ffd next-fit bucket fixed' ;;
+    --batch) values=number ;;
+    --oversize) values='fail skip' ;;
+    --min-steps) values=number ;;
+    --curriculum) values='none random' ;;
+    --tiers) values=number ;;
+    --curriculum-epochs) values=number ;;
+    --curriculum-start) values=number ;;
+    --curriculum-end) values=number ;;
     --rewind) values=number ;;
     esac ;;
   'sample'\ *)
@@ -265,7 +349,7 @@ _leat() {
     -o | --output) values=file ;;
     esac ;;
   'coordinate'\ *)
-    options='--help --db --data --model --name --config --steps --epochs --units --unit-size --micro-batch --codec-up --codec-down --seed --checkpoint-every --checkpoint-minutes --keep --sample-every --threads --memory --kernels --init --export --width --latent --schedule --learning-rate --beta1 --beta2 --lease-ms --renew-ms --silent-ms --hold-ms --poll-ms --state-ms --part-bytes --data-note --serve-data --resume --replace --json --quiet'
+    options='--help --db --data --model --name --config --steps --epochs --units --unit-size --micro-batch --codec-up --codec-down --seed --checkpoint-every --checkpoint-minutes --keep --sample-every --patience --threads --memory --kernels --init --export --width --latent --schedule --learning-rate --beta1 --beta2 --size --dropout --id-drop --vocabulary --max-nodes --max-edges --pack --batch --oversize --min-steps --curriculum --tiers --curriculum-epochs --curriculum-start --curriculum-end --loss --lease-ms --renew-ms --silent-ms --hold-ms --poll-ms --state-ms --part-bytes --data-note --serve-data --resume --replace --json --quiet'
     case $before in
     --db) values='local' ;;
     --data) values=file ;;
@@ -284,6 +368,7 @@ _leat() {
     --checkpoint-minutes) values=number ;;
     --keep) values=number ;;
     --sample-every) values=number ;;
+    --patience) values=number ;;
     --threads) values=number ;;
     --memory) values=number ;;
     --kernels) values='scalar avx2 avx512 neon' ;;
@@ -295,6 +380,22 @@ _leat() {
     --learning-rate) values=number ;;
     --beta1) values=number ;;
     --beta2) values=number ;;
+    --size) values='small large' ;;
+    --dropout) values=number ;;
+    --id-drop) values=number ;;
+    --vocabulary) values=number ;;
+    --max-nodes) values=number ;;
+    --max-edges) values=number ;;
+    --pack) values='ffd next-fit bucket fixed' ;;
+    --batch) values=number ;;
+    --oversize) values='fail skip' ;;
+    --min-steps) values=number ;;
+    --curriculum) values='none random' ;;
+    --tiers) values=number ;;
+    --curriculum-epochs) values=number ;;
+    --curriculum-start) values=number ;;
+    --curriculum-end) values=number ;;
+    --loss) values='focal ce weighted' ;;
     --lease-ms) values=number ;;
     --renew-ms) values=number ;;
     --silent-ms) values=number ;;
@@ -339,7 +440,7 @@ _leat() {
     case ${COMP_WORDS[first]} in
     ingest) values='probes can images' ;;
     synth) values='probes can images' ;;
-    train) values='dcgan' ;;
+    train) values='dcgan vgae gat' ;;
     esac
   fi
   case $values in

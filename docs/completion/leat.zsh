@@ -32,6 +32,8 @@ _leat() {
     synth) compadd -- can ;|
     synth) compadd -- images ;|
     train) compadd -- dcgan ;|
+    train) compadd -- vgae ;|
+    train) compadd -- gat ;|
     esac
   fi
   [[ -z $help ]] || return 0
@@ -296,6 +298,7 @@ _leat() {
       '--checkpoint-minutes[maximum minutes between checkpoints; 0: only by steps]:checkpoint-minutes:' \
       '--keep[number of recent checkpoints to keep; the one with the best score is kept as well]:keep:' \
       '--sample-every[steps between grids of samples with their score; 0: none]:sample-every:' \
+      '--patience[end the run after N measurements in a row that are not the best so far; 0: do not]:patience:' \
       '--threads[number of threads; the weights do not depend on it]:threads:' \
       '--memory[fail if the run needs more memory than this, not counting mapped images]:memory:' \
       '--kernels[kernels to compute with; all give the same bits]:kernels:(scalar avx2 avx512 neon)' \
@@ -307,6 +310,103 @@ _leat() {
       '--learning-rate[step size of Adam, for both networks]:learning-rate:' \
       '--beta1[decay rate of Adam'\''s first moment]:beta1:' \
       '--beta2[decay rate of Adam'\''s second moment]:beta2:' \
+      '--resume[continue an interrupted run, or with more --steps a finished one, from its last checkpoint and with its settings]' \
+      '--rewind[with --resume: continue from the checkpoint of this step, and move what is later to RUN/rewound-STEP]:rewind:' \
+      '--dry-run[print parameters, memory, steps and the estimated time, and write nothing]' \
+      '--replace[let --export overwrite the files of another export, or files of those names that leat did not write, once]' \
+      '--json[write one JSON document to stdout]' \
+      '--quiet[do not report progress on stderr, which is otherwise a line on a terminal and one line a minute elsewhere]' \
+      '--help[show this text]' ;;
+  'train vgae')
+    shift 2 words
+    ((CURRENT -= 2))
+    _arguments '*:file:_files' \
+      '--output[folder of the run; required without --dry-run]:output:_files' \
+      '-o[folder of the run; required without --dry-run]:output:_files' \
+      '--config[read settings from a YAML file, such as RUN/config.yaml; command-line options take precedence]:config:_files' \
+      '--steps[steps to train, counted from the beginning of the run]:steps:' \
+      '--epochs[train for E epochs: each has all graphs once]:epochs:' \
+      '--units[units per step; in distributed training at most that many machines compute at once]:units:' \
+      '--unit-size[batches of graphs per unit: at most that many threads compute at once]:unit-size:' \
+      '--micro-batch[graphs for which a batch has room, where --max-nodes and --max-edges are not set]:micro-batch:' \
+      '--codec-up[how gradients are rounded before they are added, as in distributed training]:codec-up:(f32 bf16 int8)' \
+      '--codec-down[how weights are rounded before units are computed from them, as in distributed training]:codec-down:(f32 bf16)' \
+      '--seed[seed of the initial weights, the order of the data, and what the model draws]:seed:' \
+      '--checkpoint-every[steps between checkpoints; 0: only by time and where the model is measured; the last step is always saved]:checkpoint-every:' \
+      '--checkpoint-minutes[maximum minutes between checkpoints; 0: only by steps]:checkpoint-minutes:' \
+      '--keep[number of recent checkpoints to keep; the one that validation finds best is kept as well]:keep:' \
+      '--sample-every[epochs between measurements on validation graphs; 0: none]:sample-every:' \
+      '--patience[end the run after N measurements in a row that are not the best so far; 0: do not]:patience:' \
+      '--threads[number of threads; the weights do not depend on it]:threads:' \
+      '--memory[fail if the run needs more memory than this, not counting the mapped cache]:memory:' \
+      '--kernels[kernels to compute with; all give the same bits]:kernels:(scalar avx2 avx512 neon)' \
+      '--init[begin with the weights of a run, an export or a safetensors file]:init:_files' \
+      '--export[keep the newest checkpoint in DIR as leat export writes it]:export:_files' \
+      '--size[small: 4 heads of 16, latent vectors of 64 values; large: 4 heads of 32, 128 values]:size:(small large)' \
+      '--dropout[share of activations that are 0 in training]:dropout:' \
+      '--id-drop[share of nodes whose identifier is hidden in training, so that the embedding of unknown identifiers is trained]:id-drop:' \
+      '--learning-rate[step size of Adam]:learning-rate:' \
+      '--vocabulary[number of identifiers, with the unknown one (0: of the data)]:vocabulary:' \
+      '--max-nodes[nodes of a micro-batch, at most (0: by the data)]:max-nodes:' \
+      '--max-edges[edges of a micro-batch, at most (0: by the data)]:max-edges:' \
+      '--pack[how graphs are packed into batches (see docs/can-graphs.md)]:pack:(ffd next-fit bucket fixed)' \
+      '--batch[graphs per batch with --pack fixed]:batch:' \
+      '--oversize[what to do with graphs that alone exceed --max-nodes or --max-edges]:oversize:(fail skip)' \
+      '--min-steps[make batches smaller so that an epoch has at least N of them]:min-steps:' \
+      '--curriculum[rank benign graphs at random, and begin with the first tier of them]:curriculum:(none random)' \
+      '--tiers[tiers of the curriculum]:tiers:' \
+      '--curriculum-epochs[epochs over which tiers are added]:curriculum-epochs:' \
+      '--curriculum-start[where the ramp over --curriculum-epochs begins]:curriculum-start:' \
+      '--curriculum-end[where the ramp ends; all tiers are in use then]:curriculum-end:' \
+      '--resume[continue an interrupted run, or with more --steps a finished one, from its last checkpoint and with its settings]' \
+      '--rewind[with --resume: continue from the checkpoint of this step, and move what is later to RUN/rewound-STEP]:rewind:' \
+      '--dry-run[print parameters, memory, steps and the estimated time, and write nothing]' \
+      '--replace[let --export overwrite the files of another export, or files of those names that leat did not write, once]' \
+      '--json[write one JSON document to stdout]' \
+      '--quiet[do not report progress on stderr, which is otherwise a line on a terminal and one line a minute elsewhere]' \
+      '--help[show this text]' ;;
+  'train gat')
+    shift 2 words
+    ((CURRENT -= 2))
+    _arguments '*:file:_files' \
+      '--output[folder of the run; required without --dry-run]:output:_files' \
+      '-o[folder of the run; required without --dry-run]:output:_files' \
+      '--config[read settings from a YAML file, such as RUN/config.yaml; command-line options take precedence]:config:_files' \
+      '--steps[steps to train, counted from the beginning of the run]:steps:' \
+      '--epochs[train for E epochs: each has all graphs once]:epochs:' \
+      '--units[units per step; in distributed training at most that many machines compute at once]:units:' \
+      '--unit-size[batches of graphs per unit: at most that many threads compute at once]:unit-size:' \
+      '--micro-batch[graphs for which a batch has room, where --max-nodes and --max-edges are not set]:micro-batch:' \
+      '--codec-up[how gradients are rounded before they are added, as in distributed training]:codec-up:(f32 bf16 int8)' \
+      '--codec-down[how weights are rounded before units are computed from them, as in distributed training]:codec-down:(f32 bf16)' \
+      '--seed[seed of the initial weights, the order of the data, and what the model draws]:seed:' \
+      '--checkpoint-every[steps between checkpoints; 0: only by time and where the model is measured; the last step is always saved]:checkpoint-every:' \
+      '--checkpoint-minutes[maximum minutes between checkpoints; 0: only by steps]:checkpoint-minutes:' \
+      '--keep[number of recent checkpoints to keep; the one that validation finds best is kept as well]:keep:' \
+      '--sample-every[epochs between measurements on validation graphs; 0: none]:sample-every:' \
+      '--patience[end the run after N measurements in a row that are not the best so far; 0: do not]:patience:' \
+      '--threads[number of threads; the weights do not depend on it]:threads:' \
+      '--memory[fail if the run needs more memory than this, not counting the mapped cache]:memory:' \
+      '--kernels[kernels to compute with; all give the same bits]:kernels:(scalar avx2 avx512 neon)' \
+      '--init[begin with the weights of a run, an export or a safetensors file]:init:_files' \
+      '--export[keep the newest checkpoint in DIR as leat export writes it]:export:_files' \
+      '--size[small: 2 layers of 4 heads, 200,000 weights; large: 3 layers of 8 heads, 9.5 million]:size:(small large)' \
+      '--loss[focal: graphs that are hard weigh more; ce: cross-entropy; weighted: an attack weighs as much as 5 benign graphs]:loss:(focal ce weighted)' \
+      '--dropout[share of activations that are 0 in training]:dropout:' \
+      '--id-drop[share of nodes whose identifier is hidden in training, so that the embedding of unknown identifiers is trained]:id-drop:' \
+      '--learning-rate[step size of Adam]:learning-rate:' \
+      '--vocabulary[number of identifiers, with the unknown one (0: of the data)]:vocabulary:' \
+      '--max-nodes[nodes of a micro-batch, at most (0: by the data)]:max-nodes:' \
+      '--max-edges[edges of a micro-batch, at most (0: by the data)]:max-edges:' \
+      '--pack[how graphs are packed into batches (see docs/can-graphs.md)]:pack:(ffd next-fit bucket fixed)' \
+      '--batch[graphs per batch with --pack fixed]:batch:' \
+      '--oversize[what to do with graphs that alone exceed --max-nodes or --max-edges]:oversize:(fail skip)' \
+      '--min-steps[make batches smaller so that an epoch has at least N of them]:min-steps:' \
+      '--curriculum[rank benign graphs at random, and begin with the first tier of them]:curriculum:(none random)' \
+      '--tiers[tiers of the curriculum]:tiers:' \
+      '--curriculum-epochs[epochs over which tiers are added]:curriculum-epochs:' \
+      '--curriculum-start[where the ramp over --curriculum-epochs begins]:curriculum-start:' \
+      '--curriculum-end[where the ramp ends; all tiers are in use then]:curriculum-end:' \
       '--resume[continue an interrupted run, or with more --steps a finished one, from its last checkpoint and with its settings]' \
       '--rewind[with --resume: continue from the checkpoint of this step, and move what is later to RUN/rewound-STEP]:rewind:' \
       '--dry-run[print parameters, memory, steps and the estimated time, and write nothing]' \
@@ -364,6 +464,7 @@ _leat() {
       '--checkpoint-minutes[maximum minutes between checkpoints; 0: only by steps]:checkpoint-minutes:' \
       '--keep[number of recent checkpoints to keep; the best one is kept as well]:keep:' \
       '--sample-every[steps between measurements of the model; 0: none]:sample-every:' \
+      '--patience[end the run after N measurements in a row that are not the best so far; 0: do not]:patience:' \
       '--threads[number of threads; the weights do not depend on it]:threads:' \
       '--memory[fail if the run needs more memory than this, not counting mapped data]:memory:' \
       '--kernels[kernels to compute with; all give the same bits]:kernels:(scalar avx2 avx512 neon)' \
@@ -375,6 +476,22 @@ _leat() {
       '--learning-rate[step size of Adam, for both networks]:learning-rate:' \
       '--beta1[decay rate of Adam'\''s first moment]:beta1:' \
       '--beta2[decay rate of Adam'\''s second moment]:beta2:' \
+      '--size[small: 4 heads of 16, latent vectors of 64 values; large: 4 heads of 32, 128 values]:size:(small large)' \
+      '--dropout[share of activations that are 0 in training]:dropout:' \
+      '--id-drop[share of nodes whose identifier is hidden in training, so that the embedding of unknown identifiers is trained]:id-drop:' \
+      '--vocabulary[number of identifiers, with the unknown one (0: of the data)]:vocabulary:' \
+      '--max-nodes[nodes of a micro-batch, at most (0: by the data)]:max-nodes:' \
+      '--max-edges[edges of a micro-batch, at most (0: by the data)]:max-edges:' \
+      '--pack[how graphs are packed into batches (see docs/can-graphs.md)]:pack:(ffd next-fit bucket fixed)' \
+      '--batch[graphs per batch with --pack fixed]:batch:' \
+      '--oversize[what to do with graphs that alone exceed --max-nodes or --max-edges]:oversize:(fail skip)' \
+      '--min-steps[make batches smaller so that an epoch has at least N of them]:min-steps:' \
+      '--curriculum[rank benign graphs at random, and begin with the first tier of them]:curriculum:(none random)' \
+      '--tiers[tiers of the curriculum]:tiers:' \
+      '--curriculum-epochs[epochs over which tiers are added]:curriculum-epochs:' \
+      '--curriculum-start[where the ramp over --curriculum-epochs begins]:curriculum-start:' \
+      '--curriculum-end[where the ramp ends; all tiers are in use then]:curriculum-end:' \
+      '--loss[focal: graphs that are hard weigh more; ce: cross-entropy; weighted: an attack weighs as much as 5 benign graphs]:loss:(focal ce weighted)' \
       '--lease-ms[milliseconds that a unit is reserved for a machine, from its last sign of life]:lease-ms:' \
       '--renew-ms[milliseconds between two signs of life of a worker]:renew-ms:' \
       '--silent-ms[milliseconds without a sign of life after which another machine gets a copy of the unit]:silent-ms:' \

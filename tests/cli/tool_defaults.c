@@ -93,12 +93,31 @@ static void synth(void) {
     printf("\n");
 }
 
+/* Of a model whose settings are in no public struct, as memory has them. */
+static void model(const char *command, const char *name) {
+    leat_setting_memory memory;
+    const leat_setting_table *own = leat_train_settings_table(name);
+    own->set_defaults(&memory);
+    table(command, own, &memory);
+}
+
+static void runs_of_graphs(const char *name) {
+    char command[40];
+    leat_train_options train = leat_train_options_default();
+    leat_train_options_suit(&train, name);
+    snprintf(command, sizeof command, "train %s", name);
+    table(command, leat_train_options_table(), &train);
+    model(command, name);
+}
+
 static void training(void) {
     const leat_train_options train = leat_train_options_default();
     const leat_run_sample_options sample = leat_run_sample_options_default();
     const leat_dcgan_settings dcgan = leat_dcgan_settings_default();
     table("train dcgan", leat_train_options_table(), &train);
     table("train dcgan", leat_dcgan_settings_table(), &dcgan);
+    runs_of_graphs("vgae");
+    runs_of_graphs("gat");
     number("sample", "count", sample.count);
     number("sample", "threads", sample.threads);
 }
@@ -110,6 +129,8 @@ static void crowd(void) {
     const leat_dcgan_settings dcgan = leat_dcgan_settings_default();
     table("coordinate", leat_coordinate_train_table(), &coordinator.train);
     table("coordinate", leat_dcgan_settings_table(), &dcgan);
+    model("coordinate", "vgae");
+    model("coordinate", "gat");
     number("work", "threads", worker.threads);
     number("work", "memory", worker.memory_bytes);
     say("work", "kernels", worker.kernels);

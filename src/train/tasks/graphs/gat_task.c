@@ -63,6 +63,10 @@ static const leat_graph_feed feed = {.class = LEAT_GRAPH_FEED_CLASS,
                                      .get = get_bounds,
                                      .set = set_bounds};
 
+static const leat_export_file files[] = {
+    {.name = "gat.safetensors", .prefix = "", .member = "weights"}, {.name = NULL}};
+static const leat_export_class exports = {.files = files};
+
 const leat_task leat_gat_task = {.model = &leat_gat_class,
                                  .feed = &feed.class,
                                  .measures = leat_gat_measures,
@@ -70,4 +74,5 @@ const leat_task leat_gat_task = {.model = &leat_gat_class,
                                  .measure = &leat_gat_measure,
                                  .measures_epochs = true,
                                  .settings = settings,
-                                 .options = run_options};
+                                 .options = run_options,
+                                 .exports = &exports};

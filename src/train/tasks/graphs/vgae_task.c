@@ -63,6 +63,10 @@ static const leat_graph_feed feed = {.class = LEAT_GRAPH_FEED_CLASS,
                                      .get = get_bounds,
                                      .set = set_bounds};
 
+static const leat_export_file files[] = {
+    {.name = "vgae.safetensors", .prefix = "", .member = "weights"}, {.name = NULL}};
+static const leat_export_class exports = {.files = files};
+
 const leat_task leat_vgae_task = {.model = &leat_vgae_class,
                                   .feed = &feed.class,
                                   .measures = leat_vgae_measures,
@@ -70,4 +74,5 @@ const leat_task leat_vgae_task = {.model = &leat_vgae_class,
                                   .measure = &leat_vgae_measure,
                                   .measures_epochs = true,
                                   .settings = settings,
-                                  .options = run_options};
+                                  .options = run_options,
+                                  .exports = &exports};
