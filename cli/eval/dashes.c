@@ -47,31 +47,8 @@ static void list_lacking(lacking *out, const leat_eval_item *item) {
     }
 }
 
-/* "AUROC, AP: no window with an attack; delay: no attack was detected". */
-static void words_of_dashes(char text[LEAT_PLAIN_BYTES], const leat_eval_item *item) {
-    lacking all;
-    text[0] = 0;
-    list_lacking(&all, item);
-    for (int i = 0; i < all.count; i++) {
-        const char *reason = all.reason[i];
-        char keys[LEAT_PLAIN_BYTES] = "";
-        for (int k = i; reason != NULL && k < all.count; k++) {
-            if (all.reason[k] == NULL || strcmp(all.reason[k], reason) != 0) continue;
-            append(keys, ", ", all.column[k]);
-            all.reason[k] = NULL; /* it is said */
-        }
-        if (reason == NULL) continue;
-        append(keys, ": ", reason);
-        append(text, "; ", keys);
-    }
-}
-
-void leat_eval_dashes_add(leat_eval_dashes *of, const leat_eval_item *item) {
-    char what[LEAT_PLAIN_BYTES];
+static void add(leat_eval_dashes *of, const char *what, const char *who) {
     int at = 0;
-    of->all++;
-    words_of_dashes(what, item);
-    if (what[0] == 0) return;
     while (at < of->count && strcmp(of->what[at], what) != 0) at++;
     if (at == LEAT_EVAL_REASONS) return; /* the document has them all */
     if (at == of->count) {
@@ -80,6 +57,24 @@ void leat_eval_dashes_add(leat_eval_dashes *of, const leat_eval_item *item) {
         of->rows[at] = 0;
         of->count++;
     }
-    append(of->who[at], ", ", item->name);
+    append(of->who[at], ", ", who);
     of->rows[at]++;
+}
+
+void leat_eval_dashes_add(leat_eval_dashes *of, const leat_eval_item *item) {
+    lacking all;
+    of->all++;
+    list_lacking(&all, item);
+    for (int i = 0; i < all.count; i++) {
+        const char *reason = all.reason[i];
+        char what[LEAT_PLAIN_BYTES] = "";
+        if (reason == NULL) continue;
+        for (int k = i; k < all.count; k++) {
+            if (all.reason[k] == NULL || strcmp(all.reason[k], reason) != 0) continue;
+            append(what, ", ", all.column[k]);
+            all.reason[k] = NULL; /* it is said */
+        }
+        append(what, ": ", reason);
+        add(of, what, item->name);
+    }
 }

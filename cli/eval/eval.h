@@ -72,8 +72,8 @@ typedef struct leat_eval_missing {
 } leat_eval_missing;
 bool leat_eval_missing_at(const void *item, int index, void *out);
 
-/* Why numbers of a table are dashes. Rows that lack the same numbers for the same reasons share a
- * line. */
+/* Why numbers of a table are dashes. A reason is a line for all rows that lack the same numbers for
+ * it. */
 enum { LEAT_EVAL_REASONS = 16 };
 typedef struct leat_eval_dashes {
     char what[LEAT_EVAL_REASONS][LEAT_PLAIN_BYTES]; /* "AUROC, AP: no window with an attack" */

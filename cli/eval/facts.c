@@ -275,20 +275,24 @@ static bool share_at(const void *source, int index, void *item) {
 static const leat_fact share_facts[] = {
     {"attack", LEAT_FACT_TEXT, offsetof(share, attack), .help = "Attack type; \"all\": of all."},
     {"detected", LEAT_FACT_INT, offsetof(share, of.detected), LEAT_FACT_COUNT,
-     .help = "Windows with that attack that alarm."},
+     .help = "Windows with that attack that alarm, and blame an identifier."},
+    {"known", LEAT_FACT_INT, offsetof(share, of.known), LEAT_FACT_COUNT,
+     .help = "Of those, the windows of which the cache says what was injected first."},
     {"right", LEAT_FACT_INT, offsetof(share, of.right), LEAT_FACT_COUNT,
-     .help = "Of those, the windows whose blamed identifier is that of their first injected "
-             "frame."},
+     .help = "Of those, the windows that blame that identifier; unknown ones are one."},
     {"share", LEAT_FACT_REAL, offsetof(share, of.share.value), LEAT_FACT_SHARE, .optional = true,
-     .help = "right / detected; absent: nothing was detected."},
+     .help = "right / known; absent: nothing was detected, or known."},
     {"low", LEAT_FACT_REAL, offsetof(share, of.wilson.low), LEAT_FACT_SHARE, .optional = true,
      .help = "Its interval at 95 % (Wilson)."},
     {"high", LEAT_FACT_REAL, offsetof(share, of.wilson.high), LEAT_FACT_SHARE, .optional = true,
      .help = "Its upper end."},
     {0},
 };
-static const leat_fact_list shares = {
-    .rows = share_facts, .one = "An attack type, or all.", .at = share_at};
+static const leat_fact_list shares = {.rows = share_facts,
+                                      .one = "An attack type, or all.",
+                                      .at = share_at,
+                                      .item = "{attack} {share} of {known}",
+                                      .between = ", "};
 
 /* ---- Results ------------------------------------------------------------------------------ */
 

@@ -64,6 +64,18 @@ static void put_false_alarms(leat_cli *cli, const leat_eval_item *item) {
                      item);
 }
 
+/* Whether what it blames is what was injected. */
+static void put_blame(leat_cli *cli, const leat_eval_item *item) {
+    const leat_evaluation_result *result = &item->split->results[item->method];
+    char share[LEAT_WORDS_BYTES], windows[LEAT_WORDS_BYTES];
+    if (result->share_count == 0 || isnan(result->shares[0].share.value)) return;
+    leat_out(cli, "  ");
+    leat_out_name(cli, item->name);
+    leat_out(cli, ": blames the injected identifier in %s of %s\n",
+             leat_display_words(share, LEAT_DISPLAY_SHARE, result->shares[0].share.value),
+             leat_things(windows, result->shares[0].known, "detected window"));
+}
+
 static void put_split_head(leat_cli *cli, const leat_evaluation_split *split,
                            const leat_eval_item *item) {
     char count[LEAT_WORDS_BYTES];
@@ -97,6 +109,7 @@ static void put_table(leat_cli *cli, const leat_eval_report *report,
     for (int m = 0; m < report->of->method_count && report->of->methods[m].run >= 0; m++) {
         leat_eval_item_make(&item, report, split, m);
         put_false_alarms(cli, &item);
+        put_blame(cli, &item);
     }
 }
 
@@ -142,6 +155,12 @@ static void put_threshold(leat_cli *cli, const leat_eval_report *report) {
               "{threshold_benign_windows} benign windows, {threshold_attack_windows} with an "
               "attack\n",
         &item);
+    /* otherwise a threshold would seem to keep what was asked for */
+    if (item.threshold.rule == LEAT_THRESHOLD_FPR && item.threshold.allowed == 0 &&
+        item.threshold.target_fpr > 0)
+        put_lines(cli, "note       ",
+                  "that is less than one window, so each threshold is the highest of their "
+                  "scores; validation data with more benign windows allows a better one");
 }
 
 /* Where a plain table is better, by name; else that none is. */

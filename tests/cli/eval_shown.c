@@ -40,8 +40,14 @@ static const leat_blame_count identifiers[] = {{12, "2C0", 31, 29}, {0, "unknown
 static const leat_blame_count features[] = {{4, "rate_mean", 20, 18}};
 
 static const leat_blame_share shares[] = {
-    {-1, 40, 36, {.value = 0.9}, {.low = 0.77, .high = 0.96}},
-    {17, 0, 0, {.value = NAN, .undefined = LEAT_EVAL_NO_DETECTION}, {.low = NAN, .high = NAN}}};
+    {-1, 42, 40, 36, {.value = 0.9}, {.low = 0.77, .high = 0.96}},
+    {17,
+     0,
+     0,
+     0,
+     {.value = NAN, .undefined = LEAT_EVAL_NO_DETECTION},
+     {.low = NAN, .high = NAN, .undefined = LEAT_EVAL_NO_DETECTION}},
+};
 
 static void check(leat_code code, const leat_error *err) {
     if (code == LEAT_OK) return;
