@@ -6,13 +6,17 @@
 #include "train/train.h"
 
 const leat_cli_command *const leat_cli_commands[] = {
-    &leat_cmd_ingest_probes, &leat_cmd_ingest_can, &leat_cmd_ingest_images,
-    &leat_cmd_inspect,       &leat_cmd_cat,        &leat_cmd_batches,
-    &leat_cmd_synth_probes,  &leat_cmd_synth_can,  &leat_cmd_synth_images,
-    &leat_cmd_train_dcgan,   &leat_cmd_train_vgae, &leat_cmd_train_gat,
-    &leat_cmd_sample,        &leat_cmd_export,     &leat_cmd_import,
-    &leat_cmd_coordinate,    &leat_cmd_work,       &leat_cmd_status,
-    &leat_cmd_doctor,        &leat_cmd_version,    NULL,
+    &leat_cmd_ingest_probes, &leat_cmd_ingest_can,
+    &leat_cmd_ingest_images, &leat_cmd_inspect,
+    &leat_cmd_cat,           &leat_cmd_batches,
+    &leat_cmd_synth_probes,  &leat_cmd_synth_can,
+    &leat_cmd_synth_images,  &leat_cmd_train_dcgan,
+    &leat_cmd_train_vgae,    &leat_cmd_train_gat,
+    &leat_cmd_eval,          &leat_cmd_sample,
+    &leat_cmd_export,        &leat_cmd_import,
+    &leat_cmd_coordinate,    &leat_cmd_work,
+    &leat_cmd_status,        &leat_cmd_doctor,
+    &leat_cmd_version,       NULL,
 };
 
 const leat_cli_option leat_cli_models[] = {
@@ -23,6 +27,7 @@ const leat_cli_option leat_cli_models[] = {
 };
 
 const leat_facts *const leat_facts_tables[] = {
-    &leat_facts_train,  &leat_facts_estimate, &leat_facts_coordinate, &leat_facts_work,
-    &leat_facts_status, &leat_facts_run,      &leat_facts_sample,     NULL,
+    &leat_facts_train,  &leat_facts_estimate, &leat_facts_coordinate,
+    &leat_facts_work,   &leat_facts_status,   &leat_facts_run,
+    &leat_facts_sample, &leat_facts_eval,     NULL,
 };

@@ -125,6 +125,8 @@ static const char *const related[][2] = {
     {"work", "status"},           {"work", "doctor"},
     {"status", "doctor"},         {"sample", "export"},
     {"sample", "import"},         {"export", "import"},
+    {"train vgae", "eval"},       {"train gat", "eval"},
+    {"ingest can", "eval"},       {"inspect", "eval"},
     {"doctor", "version"},
 };
 

@@ -28,7 +28,7 @@ _leat() {
     compopt +o default  # a command follows, not a file
   fi
   if ((COMP_CWORD == first)); then
-    values=' ingest inspect cat batches synth train sample export import coordinate work status doctor version'
+    values=' ingest inspect cat batches synth train eval sample export import coordinate work status doctor version'
     if ((first == 1)); then values="--help --version help$values"; fi
     COMPREPLY=($(compgen -W "$values" -- "$word"))
     return
@@ -327,6 +327,23 @@ _leat() {
     --curriculum-start) values=number ;;
     --curriculum-end) values=number ;;
     --rewind) values=number ;;
+    esac ;;
+  'eval'\ *)
+    options='--help --target-fpr --threshold --score --split --step --replicates --block-windows --bootstrap-seed --threads --kernels --scores --parts --json --html --figures --replace --quiet'
+    case $before in
+    --target-fpr) values=number ;;
+    --threshold) values='fpr f1' ;;
+    --score) values='residual reference difficulty' ;;
+    --split) values=splits ;;
+    --step) values=number ;;
+    --replicates) values=number ;;
+    --block-windows) values=number ;;
+    --bootstrap-seed) values=number ;;
+    --threads) values=number ;;
+    --kernels) values=file ;;
+    --scores) values=file ;;
+    --html) values=file ;;
+    --figures) values=file ;;
     esac ;;
   'sample'\ *)
     options='--help --output --count --seed --step --threads --replace --json'

@@ -19,7 +19,7 @@ _leat() {
     ((CURRENT -= 1))
   fi
   if ((CURRENT == 2)); then
-    compadd -- ingest inspect cat batches synth train sample export import coordinate work status doctor version
+    compadd -- ingest inspect cat batches synth train eval sample export import coordinate work status doctor version
     [[ -n $help ]] || compadd -- help
     return
   fi
@@ -412,6 +412,28 @@ _leat() {
       '--dry-run[print parameters, memory, steps and the estimated time, and write nothing]' \
       '--replace[let --export overwrite the files of another export, or files of those names that leat did not write, once]' \
       '--json[write one JSON document to stdout]' \
+      '--quiet[do not report progress on stderr, which is otherwise a line on a terminal and one line a minute elsewhere]' \
+      '--help[show this text]' ;;
+  'eval'\ *)
+    shift 1 words
+    ((CURRENT -= 1))
+    _arguments '*:file:_files' \
+      '--target-fpr[share of benign validation windows that may alarm]:target-fpr:' \
+      '--threshold[what thresholds are fitted to on validation windows: --target-fpr, or the best F1]:threshold:(fpr f1)' \
+      '--score[score of a VGAE'\''s window; a GAT has its probability of an attack]:score:(residual reference difficulty)' \
+      '--split[split of the cache]:split:_leat_splits' \
+      '--step[step of the checkpoint]:step:' \
+      '--replicates[replicates of the bootstrap, from which intervals come; 0: no intervals]:replicates:' \
+      '--block-windows[consecutive windows that the bootstrap draws together]:block-windows:' \
+      '--bootstrap-seed[seed of the bootstrap]:bootstrap-seed:' \
+      '--threads[number of threads; no number depends on it]:threads:' \
+      '--kernels[variant of the kernels; no number depends on it]:kernels:_files' \
+      '--scores[write the score of every window of --split (default: train) to FILE as JSON, and no table]:scores:_files' \
+      '--parts[also list attack types, vehicles and captures; --json and --html always do]' \
+      '--json[write one JSON document to stdout]' \
+      '--html[also write a page with curves, scores over time and what was blamed: one self-contained file, without scripts or network access]:html:_files' \
+      '--figures[write each figure of the page to DIR as SVG, and its numbers as CSV; DIR may hold figures that leat wrote, and no other files]:figures:_files' \
+      '--replace[overwrite existing files even if leat did not write them, and let --figures write to a folder that holds other files]' \
       '--quiet[do not report progress on stderr, which is otherwise a line on a terminal and one line a minute elsewhere]' \
       '--help[show this text]' ;;
   'sample'\ *)

@@ -72,8 +72,8 @@ class Help(unittest.TestCase):
         self.assertEqual(commands(), ["ingest probes", "ingest can", "ingest images", "inspect",
                                       "cat", "batches", "synth probes", "synth can",
                                       "synth images", "train dcgan", "train vgae", "train gat",
-                                      "sample", "export", "import", "coordinate", "work", "status", "doctor",
-                                      "version"])
+                                       "eval", "sample", "export", "import", "coordinate", "work",
+                                       "status", "doctor", "version"])
 
     def test_every_command_explains_itself(self):
         for words in commands():
@@ -135,7 +135,8 @@ class Help(unittest.TestCase):
                  "set this or --epochs": "0", "set this or --steps": "0",
                  "the widest that this processor runs": "-", "new weights from the seed": "-",
                  "no limit": "0", "no note": "-", "all files": "-", "no file": "-",
-                 "no export": "-", "none; --curriculum requires it": "0",
+                 "no export": "-", "all tests": "-", "the widest that runs here": "-",
+                 "none; --curriculum requires it": "0",
                   "no value": "-", "its own": "-"}
         shown = {(command, name, in_bytes(words.get(value, value)))
                  for command in commands() for name, value in defaults_in_help(command)}

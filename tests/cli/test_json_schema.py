@@ -30,11 +30,12 @@ COMMANDS = {
                 "batches-can-explain", "batches-can-report", "batches-can-splits", "batches-images",
                 "batches-images-explain"],
     "train dcgan": ["train-dcgan", "train-dcgan-dry-run"], "sample": ["sample"],
-    "coordinate": ["coordinate"], "work": ["work"], "status": ["status"], "doctor": ["doctor"],
+    "eval": ["eval"], "coordinate": ["coordinate"], "work": ["work"], "status": ["status"], "doctor": ["doctor"],
     "version": ["version"]}
 
 # Schemas, and members of others, that need what this test does not have: (pattern, reason).
 NOT_HERE = [
+    (r"eval\.json#", "runs of detectors: tests/cli/test_eval.py"),
     (r"(coordinate|work|status)\.json#", "a database: tests/crowd/test_commands.py"),
     (r"doctor\.json#/properties/database", "a database: tests/crowd/test_doctor.py"),
     (r"inspect-run\.json#/properties/ledger", "a run of coordinate: tests/crowd/test_commands.py"),
@@ -367,7 +368,7 @@ class Documents(unittest.TestCase):
             path = re.search(r"tests/\w+/\w+\.py", reason)[0]
             self.assertTrue(os.path.exists(os.path.join(ROOT, path)), path)
         names = {name for name, _, _ in DOCUMENTS}
-        self.assertEqual(found.names() - names, {"coordinate", "work", "status"})
+        self.assertEqual(found.names() - names, {"eval", "coordinate", "work", "status"})
 
     def test_every_command_has_schemas(self):
         """The commands with --json are those of the table here and of docs/json.md."""

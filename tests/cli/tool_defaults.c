@@ -10,6 +10,7 @@
 #include "leat/load_images.h"
 #include "leat/synth.h"
 #include "leat/train.h"
+#include "leat/train_eval.h"
 
 static void say(const char *command, const char *name, const char *value) {
     printf("%s\t%s\t%s\n", command, name, value == NULL ? "-" : value);
@@ -138,6 +139,11 @@ static void crowd(void) {
     say("work", "on-battery", worker.pause_on_battery ? "pause" : "work");
 }
 
+static void evaluation(void) {
+    const leat_evaluation_options options = leat_evaluation_options_default();
+    table("eval", leat_evaluation_options_table(), &options);
+}
+
 int main(void) {
     number("", "processors", leat_cpu_count());
     ingests();
@@ -146,5 +152,6 @@ int main(void) {
     synth();
     training();
     crowd();
+    evaluation();
     return 0;
 }
