@@ -29,8 +29,8 @@ COMMANDS = {
     "batches": ["batches-probes", "batches-probes-explain", "batches-probes-report", "batches-can",
                 "batches-can-explain", "batches-can-report", "batches-can-splits", "batches-images",
                 "batches-images-explain"],
-    "train dcgan": ["train-dcgan", "train-dcgan-dry-run"], "sample": ["sample"],
-    "eval": ["eval"], "coordinate": ["coordinate"], "work": ["work"], "status": ["status"], "doctor": ["doctor"],
+    "train dcgan": ["train-dcgan", "train-dcgan-dry-run"], "eval": ["eval"], "sample": ["sample"],
+    "coordinate": ["coordinate"], "work": ["work"], "status": ["status"], "doctor": ["doctor"],
     "version": ["version"]}
 
 # Schemas, and members of others, that need what this test does not have: (pattern, reason).
