@@ -8,6 +8,10 @@ types, which of them may be absent, and what they mean. build/tests/leat_fact_ro
 only the schema has stays as it is: title, patterns, enumerations, bounds, and members that a
 function writes, of which only the description is written. A new whole number is at least 0.
 
+Documents about runs name their samples and what is measured of the model: the tables have the names
+of the DCGAN, and schemas of runs on graphs (OF_GRAPHS) are written from them with those of the VGAE
+and the GAT.
+
 tests/cli/test_facts.py says whether the schemas are in step with the tables.
 """
 import argparse
@@ -18,6 +22,23 @@ import sys
 
 HOME = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 COLUMNS = 118
+
+# Schemas of documents about runs on graphs, by that of a table; and what is named otherwise there.
+OF_GRAPHS = {"train-dcgan": "train-graphs", "train-dcgan-dry-run": "train-graphs-dry-run",
+             "inspect-run": "inspect-run-graphs"}
+OF_THE_DCGAN = {"score", "score_untrained", "score_halves", "deviation", "spread", "spread_data",
+                "generator_parameters", "discriminator_parameters"}
+MEASURES = [{"key": key, "type": "number", "optional": True, "help": text} for key, text in (
+    ("val_loss", "Loss on validation graphs, lower is better; of a VGAE on benign ones; absent: "
+     "not measured."),
+    ("val_loss_untrained", "The same before the first step, of a VGAE; absent: not measured."),
+    ("val_auroc", "AUROC on validation graphs, of a GAT; absent: not measured, or they are of one "
+     "class."),
+    ("val_auroc_untrained", "The same before the first step; absent: not measured."))]
+WORDS = (("Images", "Graphs"), ("images", "graphs"), (" of both networks", ""),
+         ("--units x --unit-size", "of the first step"), ("What the samples were like",
+         "What was measured on validation graphs"), ('Model: "dcgan"', 'Model: "vgae" or "gat"'),
+         (", without samples and checkpoints", ", without measurements and checkpoints"))
 
 
 def in_step(schema, rows):
@@ -46,6 +67,23 @@ def member(schema, row):
     return in_step(schema, row["items"]) if "items" in row else schema
 
 
+def of_graphs(rows):
+    """A table of a run, with the names of runs on graphs."""
+    untrained = any(row["key"] == "score_untrained" for row in rows)
+    measures = [row for row in MEASURES if untrained or not row["key"].endswith("_untrained")]
+    out = []
+    for row in rows:
+        if row["key"] == "score":
+            out += measures
+        if row["key"] in OF_THE_DCGAN:
+            continue
+        row = {**row, "key": row["key"].replace("images", "graphs")}
+        for old, new in WORDS:
+            row["help"] = row["help"] and row["help"].replace(old, new)
+        out.append({**row, "items": of_graphs(row["items"])} if "items" in row else row)
+    return out
+
+
 def lines_of(value, indent, used):
     """A value as the schemas are written: on one line if it fits."""
     line, margin = json.dumps(value, ensure_ascii=False), " " * (indent + 2)
@@ -70,7 +108,8 @@ def lines_of(value, indent, used):
 
 def generate(tables, folder):
     """(path, text) of each schema that has a table."""
-    for name, rows in tables.items():
+    more = {OF_GRAPHS[name]: of_graphs(rows) for name, rows in tables.items() if name in OF_GRAPHS}
+    for name, rows in {**tables, **more}.items():
         path = os.path.join(folder, f"{name}.json")
         with open(path, encoding="utf-8") as file:
             yield path, lines_of(in_step(json.load(file), rows), 0, 0) + "\n"

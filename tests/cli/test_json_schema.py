@@ -25,11 +25,14 @@ COMMANDS = {
     "ingest probes": ["ingest-probes"], "ingest can": ["ingest-can"],
     "ingest images": ["ingest-images"], "synth probes": ["synth-probes"],
     "synth can": ["synth-can"], "synth images": ["synth-images"],
-    "inspect": ["inspect-probes", "inspect-can", "inspect-images", "inspect-run"],
+    "inspect": ["inspect-probes", "inspect-can", "inspect-images", "inspect-run",
+                "inspect-run-graphs"],
     "batches": ["batches-probes", "batches-probes-explain", "batches-probes-report", "batches-can",
                 "batches-can-explain", "batches-can-report", "batches-can-splits", "batches-images",
                 "batches-images-explain"],
-    "train dcgan": ["train-dcgan", "train-dcgan-dry-run"], "eval": ["eval"], "sample": ["sample"],
+    "train dcgan": ["train-dcgan", "train-dcgan-dry-run"],
+    "train vgae": ["train-graphs", "train-graphs-dry-run"],
+    "train gat": ["train-graphs", "train-graphs-dry-run"], "eval": ["eval"], "sample": ["sample"],
     "coordinate": ["coordinate"], "work": ["work"], "status": ["status"], "doctor": ["doctor"],
     "version": ["version"]}
 
@@ -38,7 +41,8 @@ NOT_HERE = [
     (r"eval\.json#", "runs of detectors: tests/cli/test_eval.py"),
     (r"(coordinate|work|status)\.json#", "a database: tests/crowd/test_commands.py"),
     (r"doctor\.json#/properties/database", "a database: tests/crowd/test_doctor.py"),
-    (r"inspect-run\.json#/properties/ledger", "a run of coordinate: tests/crowd/test_commands.py"),
+    (r"inspect-run(-graphs)?\.json#/properties/ledger",
+     "a run of coordinate: tests/crowd/test_commands.py"),
     (r"version\.json#/properties/duckdb/properties/(version|path|reason|other_copy)$",
      "it depends on where DuckDB is installed: tests/cli/test_duckdb_places.py")]
 
@@ -283,6 +287,9 @@ def training():
     leat("import", at("model"), "-o", at("imported"), status=0)
     take("train-dcgan", *train, "-o", at("further"), "--init", at("model"), "--steps", 1,
          "--sample-every", 0)
+    # weights that do not move: the second measurement is not better than the first
+    take("train-dcgan", *train, "-o", at("early"), "--steps", 3, "--sample-every", 1,
+         "--patience", 1, "--learning-rate", "1e-30")
     take("inspect-run", "inspect", at("run"), "--verify")
     for name in ("imported", "further"):
         take("inspect-run", "inspect", at(name))
@@ -297,6 +304,23 @@ def training():
                 file.write(json.dumps({"step": step, "score": 1.0, "deviation": 0.3, "spread": 0.01,
                                        "spread_data": 0.4}) + "\n")
     take("inspect-run", "inspect", warned)
+
+
+def runs_on_graphs():
+    both = take("ingest-can", "ingest", "can", at("logs"), "-o", at("mixed"), "--val-split",
+                "random")["cache"]  # attacks among the validation windows, too
+    few = ["--max-nodes", 200, "--max-edges", 1000]
+    for model in ("vgae", "gat"):
+        train = ["train", model, both, *few]
+        take("train-graphs", *train, "-o", at(model), "--steps", 3)
+        take("train-graphs", *train, "-o", at(f"{model}-early"), "--steps", 99, "--sample-every",
+             1, "--unit-size", 40, "--patience", 1, "--learning-rate", "1e-30")
+        take("inspect-run-graphs", "inspect", at(model), "--verify")
+        leat("export", at(model), "-o", at(f"{model}-model"), status=0)
+    take("train-graphs", "train", "gat", both, *few, "-o", at("from"), "--init",
+         at("gat-model"), "--steps", 1, "--sample-every", 0)
+    take("inspect-run-graphs", "inspect", at("from"))
+    take("train-graphs-dry-run", "train", "vgae", both, *few, "--steps", 2, "--dry-run")
 
 
 def machine():
@@ -321,6 +345,7 @@ def setUpModule():
     caches = ingest_can()
     inspect_can(caches)
     batches_of_graphs(caches)
+    runs_on_graphs()
     machine()
     if not image_set.libraries_left_out():
         images()
