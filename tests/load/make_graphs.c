@@ -331,16 +331,17 @@ static leat_code describe_cache(const make_cache *options, leat_can_meta *meta, 
 
 static leat_code make_splits(const char *dir, const make_cache *options, leat_can_meta *meta,
                              leat_error *err) {
-    static const char *const names[] = {"train", "val"};
-    LEAT_TRY(LEAT_NEW(&meta->splits, 2, err));
-    meta->split_count = 2;
-    for (int s = 0; s < 2; s++) {
+    static const char *const names[] = {"train", "val", "test_01"};
+    meta->split_count = options->graphs[2] > 0 ? 3 : 2;
+    LEAT_TRY(LEAT_NEW(&meta->splits, meta->split_count, err));
+    for (int s = 0; s < meta->split_count; s++) {
         leat_can_meta_split *split = &meta->splits[s];
         made_graphs made = options->given != NULL ? options->given[s] : make_graphs(s, options);
         snprintf(split->name, sizeof split->name, "%s", names[s]);
         describe_split(&made, split);
         if (options->whole) describe_whole(&made, options, split);
         if (s == 0 && options->change != NULL) options->change(&made);
+        if (s == 2 && options->change_test != NULL) options->change_test(&made);
         leat_code code = save_split(dir, &made, options, split, err);
         if (options->given == NULL) made_graphs_free(&made);
         if (code != LEAT_OK) return code;

@@ -23,13 +23,15 @@ typedef struct made_graphs {
 } made_graphs;
 
 typedef struct make_cache {
-    int64_t graphs[2], window; /* of train and val */
+    int64_t graphs[3], window; /* of train, val, and test_01; 0: there is no test */
     bool frames, own_step, no_loops;
     bool unlabelled; /* a fifth of the graphs are unlabelled */
     /* What the cache says holds, as in one that was ingested: order, windows, captures, counts. The
      * numbers of graphs are even then. */
     bool whole;
-    void (*change)(made_graphs *train); /* before it is written; NULL: as it is */
+    /* Before they are written; NULL: as they are. */
+    void (*change)(made_graphs *train);
+    void (*change_test)(made_graphs *test);
     void (*change_meta)(leat_can_meta *meta);
     /* Instead of what make_graphs makes: both splits, with a scaler and so many identifiers, all
      * of them known. */
@@ -40,7 +42,8 @@ typedef struct make_cache {
 /* 60 graphs of 20 frames, and 12 to validate. */
 make_cache make_cache_default(void);
 
-/* The graphs of a split, 0 train, 1 val: windows of 2 to MAKE_IDS nodes, more and more. */
+/* The graphs of a split, 0 train, 1 val, 2 test_01: windows of 2 to MAKE_IDS nodes, more and more.
+ */
 made_graphs make_graphs(int split, const make_cache *of_cache);
 void made_graphs_free(made_graphs *made);
 /* Writes a cache to a folder, which is made. */

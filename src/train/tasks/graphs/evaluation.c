@@ -43,8 +43,11 @@ static leat_code open_run(leat_evaluating *self, int index, const char *path, le
 
 static void tell_run(leat_evaluating *self, int index) {
     const leat_detector *of = self->detectors[index];
-    const leat_value *measure = of->run->task->measures;
-    const bool measured = leat_value_count(measure) > 0 && !isnan(of->checkpoint->measured[0]);
+    const leat_value *measures = of->run->task->measures;
+    int decider = 0; /* the first that was measured: checkpoint.h */
+    while (decider < leat_value_count(measures) && isnan(of->checkpoint->measured[decider]))
+        decider++;
+    const bool measured = decider < leat_value_count(measures);
     self->runs[index] = (leat_evaluated_run){
         .path = of->run->folder.path,
         .model = of->run->identity.model,
@@ -52,8 +55,8 @@ static void tell_run(leat_evaluating *self, int index) {
         .step = of->checkpoint->step,
         .state = of->checkpoint->state,
         .best = of->best,
-        .measure = measured ? measure[0].name : NULL,
-        .measured = measured ? of->checkpoint->measured[0] : NAN,
+        .measure = measured ? measures[decider].name : NULL,
+        .measured = measured ? of->checkpoint->measured[decider] : NAN,
         .train_graphs = of->calibration->train_graphs,
         .val_graphs = of->calibration->residual == NULL ? 0 : of->calibration->val_benign,
         .reused = of->reused};
