@@ -250,13 +250,28 @@ static bool is_in(const leat_eval_windows *windows, int64_t i, leat_eval_kind ki
     }
 }
 
+/* The first window of a capture of this number or a higher one. */
+static int64_t find_capture(const leat_eval_windows *sorted, int64_t number) {
+    int64_t low = 0, high = sorted->count;
+    while (low < high) {
+        const int64_t middle = low + (high - low) / 2;
+        if (sorted->capture[middle] < number) low = middle + 1;
+        else high = middle;
+    }
+    return low;
+}
+
 leat_code leat_eval_sorted_part(leat_eval_sorted **out, const leat_eval_windows *sorted,
                                 leat_eval_kind kind, int32_t number, leat_error *err) {
+    /* there may be thousands of captures, whose windows stand together */
+    const bool capture = kind == LEAT_EVAL_CAPTURE;
+    const int64_t first = capture ? find_capture(sorted, number) : 0;
+    const int64_t end = capture ? find_capture(sorted, (int64_t)number + 1) : sorted->count;
     *out = NULL;
     row *rows = NULL;
-    LEAT_TRY(LEAT_NEW(&rows, sorted->count, err));
+    LEAT_TRY(LEAT_NEW(&rows, end - first, err));
     int64_t count = 0;
-    for (int64_t i = 0; i < sorted->count; i++) {
+    for (int64_t i = first; i < end; i++) {
         if (is_in(sorted, i, kind, number)) rows[count++] = row_of(sorted, i);
     }
     LEAT_TRY(create_from(out, sorted, rows, count, err));

@@ -327,6 +327,46 @@ static void overlapping(void **state) {
 
 /* ---- bad input ---------------------------------------------------------------------------- */
 
+/* A quadratic summary would take minutes. */
+static void thousands_of_captures(void **state) {
+    (void)state;
+    enum { CAPTURES = 20000, WINDOWS = 2 * CAPTURES };
+    static double score[WINDOWS], seconds[WINDOWS];
+    static int32_t zeros[WINDOWS], label[WINDOWS], capture[WINDOWS];
+    static int64_t start[WINDOWS];
+    for (int i = 0; i < WINDOWS; i++) {
+        score[i] = i % 2; /* the second window of a capture alarms, and is right in every other */
+        label[i] = i % 4 == 1;
+        seconds[i] = 0.5;
+        capture[i] = CAPTURES - 1 - i / 2;
+        start[i] = 100 * (i % 2);
+    }
+    const leat_eval_windows windows = {.count = WINDOWS,
+                                       .window = 100,
+                                       .stride = 100,
+                                       .score = score,
+                                       .label = label,
+                                       .attack = zeros,
+                                       .vehicle = zeros,
+                                       .capture = capture,
+                                       .attack_first = zeros,
+                                       .start = start,
+                                       .seconds = seconds,
+                                       .injected_seconds = seconds};
+    const leat_eval_options options = options_of(0.5);
+    leat_eval_summary *summary = NULL;
+    assert_ok(leat_eval_summary_create(&summary, &windows, &options, err));
+    assert_int_equal(summary->group_count, 2 + CAPTURES); /* all, the one attack type */
+    for (int c = 0; c < CAPTURES; c++) {
+        const leat_eval_group *group = &summary->groups[2 + c];
+        const int right = (CAPTURES - 1 - c) % 2 == 0;
+        assert_true(group->kind == LEAT_EVAL_CAPTURE && group->number == c);
+        assert_int_equal(group->windows, 2);
+        expect_counts(group, right, 1 - right, 0, 1);
+    }
+    leat_eval_summary_destroy(summary);
+}
+
 static void refused(void **state) {
     (void)state;
     leat_eval_summary *summary = NULL;
@@ -368,8 +408,10 @@ static void refused(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(groups),      cmocka_unit_test(gaps),    cmocka_unit_test(undefined),
-        cmocka_unit_test(any_order),   cmocka_unit_test(as_json), cmocka_unit_test(window_seconds),
-        cmocka_unit_test(overlapping), cmocka_unit_test(refused)};
+        cmocka_unit_test(groups),      cmocka_unit_test(gaps),
+        cmocka_unit_test(undefined),   cmocka_unit_test(any_order),
+        cmocka_unit_test(as_json),     cmocka_unit_test(window_seconds),
+        cmocka_unit_test(overlapping), cmocka_unit_test(thousands_of_captures),
+        cmocka_unit_test(refused)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
