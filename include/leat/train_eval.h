@@ -357,8 +357,8 @@ LEAT_API LEAT_MUST_CHECK leat_code leat_evaluation_create(leat_evaluation **out,
 LEAT_API void leat_evaluation_destroy(leat_evaluation *evaluation);
 
 /*
- * Writes the scores of all windows of a split (options->split; NULL: "train") by one run as JSON, in
- * the order of the cache, for a curriculum (docs/can-graphs.md): {"format": "leat.scores",
+ * Writes the scores of all windows of a split (options->split; NULL: "train") by one run as JSON,
+ * in the order of the cache, for a curriculum (docs/can-graphs.md): {"format": "leat.scores",
  * "version": 1, "fingerprint", "split", "model", "score_name", "run", "step", "state",
  * "capture": [...], "window_start": [...], "score": [...]}. "score_name" is as in
  * leat_evaluation_method.score.

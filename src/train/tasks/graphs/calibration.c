@@ -314,14 +314,15 @@ static leat_code make(making *self, leat_error *err) {
 }
 
 leat_code leat_calibration_make(leat_calibration **out, const leat_graph_scoring *scoring,
-                                const char *state, const leat_can_cache *cache, int threads,
-                                leat_ticker *ticker, leat_error *err) {
-    making self = {
-        .walk = {.cache = cache, .scoring = scoring, .threads = threads, .ticker = ticker}};
+                                const char *state, const leat_scoring_work *with, leat_error *err) {
+    making self = {.walk = {.cache = with->cache,
+                            .scoring = scoring,
+                            .threads = with->threads,
+                            .ticker = with->ticker}};
     leat_can_facts facts;
     *out = NULL;
     LEAT_TRY(LEAT_NEW(&self.of, 1, err));
-    leat_can_cache_get_facts(cache, &facts);
+    leat_can_cache_get_facts(with->cache, &facts);
     snprintf(self.of->state, sizeof self.of->state, "%s", state);
     snprintf(self.of->cache, sizeof self.of->cache, "%s", facts.fingerprint);
     const leat_code code = make(&self, err);

@@ -54,8 +54,8 @@ typedef struct leat_calibration {
  * that of the checkpoint. LEAT_ERR_INPUT: no benign training graph, or a number is not finite. */
 LEAT_MUST_CHECK leat_code leat_calibration_make(leat_calibration **out,
                                                 const leat_graph_scoring *scoring,
-                                                const char *state, const leat_can_cache *cache,
-                                                int threads, leat_ticker *ticker, leat_error *err);
+                                                const char *state, const leat_scoring_work *with,
+                                                leat_error *err);
 void leat_calibration_destroy(leat_calibration *calibration);
 
 /* What must be wanted of graphs for a score. */

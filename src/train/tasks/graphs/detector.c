@@ -3,6 +3,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
@@ -135,9 +136,10 @@ static void remove_old(const leat_run *run) {
     leat_path_list names = {0};
     if (leat_path_list_dir(run->folder.path, &names, NULL) != LEAT_OK) return;
     for (int64_t i = 0; i < names.count; i++) {
+        static const char begin[] = "calibration-";
         char name[LEAT_CALIBRATION_NAME_BYTES], path[LEAT_PATH_BYTES];
-        long long step = -1;
-        if (sscanf(names.paths[i], "calibration-%9lld.safetensors", &step) != 1) continue;
+        if (strncmp(names.paths[i], begin, strlen(begin)) != 0) continue;
+        const int64_t step = strtoll(names.paths[i] + strlen(begin), NULL, 10);
         leat_calibration_name(step, name);
         if (strcmp(name, names.paths[i]) != 0) continue;
         if (leat_checkpoints_find(&run->checkpoints, step) != NULL) continue;
@@ -157,8 +159,7 @@ static void keep_it(const leat_detector *self, const char *path,
                  why.message);
 }
 
-leat_code leat_detector_calibrate(leat_detector *detector, const leat_can_cache *cache, bool keep,
-                                  int threads, leat_ticker *ticker,
+leat_code leat_detector_calibrate(leat_detector *detector, const leat_scoring_work *with, bool keep,
                                   char note[LEAT_DETECTOR_NOTE_BYTES], leat_error *err) {
     leat_detector *self = detector;
     char name[LEAT_CALIBRATION_NAME_BYTES], path[LEAT_PATH_BYTES];
@@ -170,9 +171,9 @@ leat_code leat_detector_calibrate(leat_detector *detector, const leat_can_cache 
                                            self->checkpoint->state, &why);
     self->reused = code == LEAT_OK;
     if (!can_replace(code)) return leat_error_copy(err, &why);
-    LEAT_TRY(check_cache(self, cache, &why, err));
+    LEAT_TRY(check_cache(self, with->cache, &why, err));
     LEAT_TRY(leat_calibration_make(&self->calibration, &self->scoring, self->checkpoint->state,
-                                   cache, threads, ticker, err));
+                                   with, err));
     if (keep) keep_it(self, path, note);
     return LEAT_OK;
 }
@@ -180,10 +181,10 @@ leat_code leat_detector_calibrate(leat_detector *detector, const leat_can_cache 
 leat_code leat_detector_prepare(const char *run, const leat_feed *feed,
                                 const leat_train_options *options, leat_ticker *ticker,
                                 leat_error *err) {
+    const leat_scoring_work with = {leat_graph_feed_cache(feed), options->threads, ticker};
     leat_detector *self = NULL;
     LEAT_TRY(leat_detector_open(&self, run, -1, LEAT_WINDOW_SCORE_RESIDUAL, options->kernels, err));
-    const leat_code code = leat_detector_calibrate(self, leat_graph_feed_cache(feed), true,
-                                                   options->threads, ticker, NULL, err);
+    const leat_code code = leat_detector_calibrate(self, &with, true, NULL, err);
     leat_detector_close(self);
     return code;
 }

@@ -37,14 +37,13 @@ const char *leat_detector_score_name(const leat_detector *detector);
 /*
  * Gets the calibration from the run's folder, or makes it from the cache that the run was trained
  * on, and keeps it there if `keep` is set; the calibrations of checkpoints that are gone are
- * removed then. A damaged one, or one of other weights, is made again. cache NULL, or another one:
- * LEAT_ERR_INPUT if there is none, with the command that makes it. If it cannot be written, that is
- * in the note (NULL: not told) and nothing else.
+ * removed then. A damaged one, or one of other weights, is made again. with->cache NULL, or another
+ * one: LEAT_ERR_INPUT if there is none, with the command that makes it. If it cannot be written,
+ * that is in the note (NULL: not told) and nothing else.
  */
 enum { LEAT_DETECTOR_NOTE_BYTES = 300 };
 LEAT_MUST_CHECK leat_code leat_detector_calibrate(leat_detector *detector,
-                                                  const leat_can_cache *cache, bool keep,
-                                                  int threads, leat_ticker *ticker,
+                                                  const leat_scoring_work *with, bool keep,
                                                   char note[LEAT_DETECTOR_NOTE_BYTES],
                                                   leat_error *err);
 

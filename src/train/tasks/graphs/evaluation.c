@@ -67,8 +67,8 @@ static leat_code calibrate(leat_evaluating *self, int index, leat_error *err) {
     leat_detector *of = self->detectors[index];
     leat_evaluation_method *method = &self->methods[index];
     char note[LEAT_DETECTOR_NOTE_BYTES] = "";
-    leat_code code = leat_detector_calibrate(of, self->cache, options->keep, options->threads,
-                                             &self->ticker, note, err);
+    const leat_scoring_work with = {self->cache, options->threads, &self->ticker};
+    leat_code code = leat_detector_calibrate(of, &with, options->keep, note, err);
     if (note[0] != 0) leat_evaluating_note(self, "%s", note);
     if (code == LEAT_OK)
         code = leat_calibration_threshold(of->calibration, of->score, options->threshold,

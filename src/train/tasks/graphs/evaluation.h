@@ -42,12 +42,14 @@ void leat_evaluating_note(leat_evaluating *self, const char *format, ...) LEAT_P
 
 /* Scores all windows of a split by all methods; reads no label for it. */
 LEAT_MUST_CHECK leat_code leat_evaluating_score(leat_evaluating *self, int index, leat_error *err);
-/* The scores of a detector, and what it blames: [count] each. */
+/* The scores of a detector, and what it blames; arrays of as many as the split has graphs. */
+typedef struct leat_detected {
+    double *score;
+    int32_t *identifier, *feature; /* numbers; -1: nothing */
+} leat_detected;
 LEAT_MUST_CHECK leat_code leat_evaluating_detect(const leat_detector *detector,
-                                                 const leat_can_cache *cache, const char *split,
-                                                 int threads, leat_ticker *ticker, double *score,
-                                                 int32_t *identifier, int32_t *feature,
-                                                 leat_error *err);
+                                                 const leat_scoring_work *with, const char *split,
+                                                 const leat_detected *out, leat_error *err);
 /* Then what the scores are worth. */
 LEAT_MUST_CHECK leat_code leat_evaluating_judge(leat_evaluating *self, int index, leat_error *err);
 /* What a method blames in a split that is scored, and how often rightly. */

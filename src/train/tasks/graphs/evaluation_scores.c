@@ -12,8 +12,7 @@ typedef struct saving {
     const char *split;
     leat_ticker ticker;
     int64_t count;
-    double *score;
-    int32_t *identifier, *feature;
+    leat_detected out;
 } saving;
 
 static leat_code put_windows(const saving *self, leat_json *json, leat_error *err) {
@@ -44,7 +43,7 @@ static leat_code put_document(const saving *self, leat_json *json, leat_error *e
     LEAT_TRY(put_windows(self, json, err));
     leat_json_key(json, "score");
     leat_json_begin_array(json);
-    for (int64_t g = 0; g < self->count; g++) leat_json_double(json, self->score[g]);
+    for (int64_t g = 0; g < self->count; g++) leat_json_double(json, self->out.score[g]);
     leat_json_end_array(json);
     leat_json_end_object(json);
     return LEAT_OK;
@@ -65,15 +64,14 @@ static leat_code write_file(const saving *self, const char *path, bool replace, 
 
 /* A difficulty needs nothing to be compared with. */
 static leat_code score_all(saving *self, const leat_evaluation_options *options, leat_error *err) {
+    const leat_scoring_work with = {self->cache, options->threads, &self->ticker};
     self->count = self->file->shape.graphs;
-    LEAT_TRY(LEAT_NEW(&self->score, self->count, err));
-    LEAT_TRY(LEAT_NEW(&self->identifier, self->count, err));
-    LEAT_TRY(LEAT_NEW(&self->feature, self->count, err));
+    LEAT_TRY(LEAT_NEW(&self->out.score, self->count, err));
+    LEAT_TRY(LEAT_NEW(&self->out.identifier, self->count, err));
+    LEAT_TRY(LEAT_NEW(&self->out.feature, self->count, err));
     if (options->score != LEAT_WINDOW_SCORE_DIFFICULTY)
-        LEAT_TRY(leat_detector_calibrate(self->detector, self->cache, options->keep,
-                                         options->threads, &self->ticker, NULL, err));
-    return leat_evaluating_detect(self->detector, self->cache, self->split, options->threads,
-                                  &self->ticker, self->score, self->identifier, self->feature, err);
+        LEAT_TRY(leat_detector_calibrate(self->detector, &with, options->keep, NULL, err));
+    return leat_evaluating_detect(self->detector, &with, self->split, &self->out, err);
 }
 
 static leat_code save(saving *self, const char *run, const char *cache,
@@ -99,9 +97,9 @@ leat_code leat_evaluation_save_scores(const char *run, const char *cache,
     leat_ticker_create(&self.ticker, options->progress, options->user);
     leat_code code = save(&self, run, cache, options, err);
     if (code == LEAT_OK) code = write_file(&self, path, replace, err);
-    leat_free(self.score);
-    leat_free(self.identifier);
-    leat_free(self.feature);
+    leat_free(self.out.score);
+    leat_free(self.out.identifier);
+    leat_free(self.out.feature);
     leat_detector_close(self.detector);
     leat_can_cache_close(self.cache);
     leat_ticker_destroy(&self.ticker);

@@ -35,8 +35,7 @@ void leat_evaluating_split_free(leat_evaluating_split *own, int methods, int det
 
 typedef struct detecting {
     const leat_detector *detector;
-    double *score;
-    int32_t *identifier, *feature;
+    const leat_detected *out;
 } detecting;
 
 static leat_code take(void *context, const leat_graph_scores *scores, leat_error *err) {
@@ -47,26 +46,25 @@ static leat_code take(void *context, const leat_graph_scores *scores, leat_error
         leat_scored scored;
         LEAT_TRY(leat_calibration_score(self->detector->calibration, scores, g,
                                         self->detector->score, &scored, err));
-        self->score[at] = scored.score;
-        self->feature[at] = (int32_t)scored.feature;
-        self->identifier[at] =
+        self->out->score[at] = scored.score;
+        self->out->feature[at] = (int32_t)scored.feature;
+        self->out->identifier[at] =
             scored.node < 0 ? -1 : batch->node_id[batch->node_first[g] + scored.node];
     }
     return LEAT_OK;
 }
 
-leat_code leat_evaluating_detect(const leat_detector *detector, const leat_can_cache *cache,
-                                 const char *split, int threads, leat_ticker *ticker, double *score,
-                                 int32_t *identifier, int32_t *feature, leat_error *err) {
-    detecting self = {detector, score, identifier, feature};
-    leat_graph_walk walk = {.cache = cache,
+leat_code leat_evaluating_detect(const leat_detector *detector, const leat_scoring_work *with,
+                                 const char *split, const leat_detected *out, leat_error *err) {
+    detecting self = {detector, out};
+    leat_graph_walk walk = {.cache = with->cache,
                             .scoring = &detector->scoring,
-                            .threads = threads,
-                            .ticker = ticker,
+                            .threads = with->threads,
+                            .ticker = with->ticker,
                             .take = take,
                             .context = &self};
-    LEAT_TRY(leat_can_cache_file(cache, split, &walk.file, err));
-    leat_ticker_stage(ticker, "scoring", "graphs", walk.file->shape.graphs);
+    LEAT_TRY(leat_can_cache_file(with->cache, split, &walk.file, err));
+    leat_ticker_stage(with->ticker, "scoring", "graphs", walk.file->shape.graphs);
     const leat_code code = leat_graph_walk_run(&walk, err);
     if (code == LEAT_OK) return code;
     return leat_error_context(err, code, "run \"%.200s\", split %s", detector->run->folder.path,
@@ -75,18 +73,16 @@ leat_code leat_evaluating_detect(const leat_detector *detector, const leat_can_c
 
 static leat_code detect(leat_evaluating *self, int index, int run, leat_error *err) {
     leat_evaluating_split *own = &self->own[index];
+    const leat_scoring_work with = {self->cache, self->options.threads, &self->ticker};
     const int64_t count = own->columns.windows.count;
-    double *score = NULL;
-    int32_t *identifier = NULL, *feature = NULL;
-    LEAT_TRY(LEAT_NEW(&score, count, err));
-    own->scores[run] = score;
-    LEAT_TRY(LEAT_NEW(&identifier, count, err));
-    own->identifier[run] = identifier;
-    LEAT_TRY(LEAT_NEW(&feature, count, err));
-    own->feature[run] = feature;
-    return leat_evaluating_detect(self->detectors[run], self->cache, self->splits[index].name,
-                                  self->options.threads, &self->ticker, score, identifier, feature,
-                                  err);
+    leat_detected out = {0};
+    LEAT_TRY(LEAT_NEW(&out.score, count, err));
+    own->scores[run] = out.score;
+    LEAT_TRY(LEAT_NEW(&out.identifier, count, err));
+    own->identifier[run] = out.identifier;
+    LEAT_TRY(LEAT_NEW(&out.feature, count, err));
+    own->feature[run] = out.feature;
+    return leat_evaluating_detect(self->detectors[run], &with, self->splits[index].name, &out, err);
 }
 
 /* Whether a plain score has something to blame: the largest |z|. */

@@ -30,7 +30,7 @@ bool leat_graph_scores_class(const leat_model_class *class) {
 }
 
 int64_t leat_graph_vocabulary(const leat_graph_scoring *of) {
-    LEAT_ASSERT(leat_graph_scores_class(of->class));
+    LEAT_ASSERT(of->class == &leat_vgae_class || of->class == &leat_gat_class);
     if (of->class == &leat_gat_class) return ((const leat_gat_settings *)of->settings)->vocabulary;
     return ((const leat_vgae_settings *)of->settings)->vocabulary;
 }
@@ -53,7 +53,7 @@ typedef union settings {
 /* Those of the run, for other batches. */
 static leat_model_setup setup_of(const leat_graph_scoring *of, const leat_graph_limits *most,
                                  settings *copy) {
-    LEAT_ASSERT(leat_graph_scores_class(of->class));
+    LEAT_ASSERT(of->class == &leat_vgae_class || of->class == &leat_gat_class);
     const int64_t edges = most->edges > 0 ? most->edges : 1;
     if (of->class == &leat_gat_class) {
         copy->gat = *(const leat_gat_settings *)of->settings;

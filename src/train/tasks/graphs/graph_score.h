@@ -72,6 +72,13 @@ LEAT_MUST_CHECK leat_code leat_graph_scorer_run(leat_graph_scorer *scorer,
 
 /* ---- All of a split ------------------------------------------------------------------------- */
 
+/* What splits are scored with. */
+typedef struct leat_scoring_work {
+    const leat_can_cache *cache;
+    int threads;
+    leat_ticker *ticker; /* may be NULL */
+} leat_scoring_work;
+
 /* A batch of a split has at most so much, or one graph. */
 #define LEAT_GRAPH_SCORE_NODES 512
 #define LEAT_GRAPH_SCORE_EDGES 2048
