@@ -30,7 +30,7 @@ static void put_lines(leat_cli *cli, const char *begin, const char *text) {
     leat_out(cli, "%s", begin);
     while (*text != 0) {
         const int size = (int)strcspn(text, " ");
-        if (column > indent && column + size >= COLUMNS) {
+        if (column > indent && column + size > COLUMNS) {
             leat_out(cli, "\n%*s", indent, "");
             column = indent;
         }
@@ -174,10 +174,9 @@ static void put_verdict(leat_cli *cli, const leat_eval_report *report) {
             all++;
             if (duel.plain_auroc <= duel.detector_auroc) continue;
             better++;
-            snprintf(
-                line, sizeof line, "%s: a plain table is better: AUROC %.3f of %s, %.3f of %s%s",
-                leat_plain(name, split->name), duel.plain_auroc, duel.plain, duel.detector_auroc,
-                duel.detector, duel.overlap ? " (intervals overlap)" : "");
+            snprintf(line, sizeof line, "%s: a plain table is better by AUROC: %s %.3f, %s %.3f%s",
+                     leat_plain(name, split->name), duel.plain, duel.plain_auroc, duel.detector,
+                     duel.detector_auroc, duel.overlap ? " (intervals overlap)" : "");
             put_lines(cli, "", line);
         }
     }

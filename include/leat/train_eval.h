@@ -1,7 +1,7 @@
 /*
  * leat/train_eval.h: what a detector of CAN windows is worth: its scores on a cache that it was not
  * trained on, with thresholds from validation data, beside those of plain tables of the same cache.
- * docs/detect.md says what each number is.
+ * docs/evaluate.md says what each number is.
  *
  * Labels of a test decide nothing: they are read when everything that they are compared with, the
  * checkpoint, the calibration, the thresholds and the scores, is fixed. All numbers are the same on

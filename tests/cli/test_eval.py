@@ -85,8 +85,9 @@ class Terminal(unittest.TestCase):
             if duels:
                 better += 1
                 self.assertEqual((duels[0]["detector"], duels[0]["plain_auroc"]), ("vgae", most))
-                self.assertIn(f"\n{split['split']}: a plain table is better: AUROC {most:.3f} of "
-                              f"{duels[0]['plain']}, {results[0]['auroc']:.3f} of vgae", text)
+                self.assertIn(f"\n{split['split']}: a plain table is better by AUROC: "
+                              f"{duels[0]['plain']} {most:.3f}, vgae {results[0]['auroc']:.3f}",
+                              text)
         self.assertGreater(better, 0)
 
     def test_undefined_is_a_dash_with_its_reason(self):

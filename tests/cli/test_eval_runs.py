@@ -133,7 +133,7 @@ class Files(unittest.TestCase):
         evaluated(at("vgae"), CACHE, "--html", path, "--replace")
 
     def test_scores_order_a_curriculum(self):
-        """As docs/detect.md says."""
+        """As docs/evaluate.md says."""
         path = at("scores.json")
         text = evaluated(at("vgae"), CACHE, "--split", "train", "--score", "difficulty",
                          "--scores", path)

@@ -16,7 +16,7 @@ SMALL = ["--width", "4", "--latent", "8", "--unit-size", "8", "--micro-batch", "
          "--sample-every", "0"]
 THEIRS = b"PAR1 measurements of a year, of which there is one copy"
 
-DATA = None  # a folder with `set`, `cache`, `faces` and `run`
+DATA = None  # a folder with `set`, `cache`, `faces`, `run` and `detector`
 
 # Files, by their mark: a word of the message, and the command without the file.
 FILES = {
@@ -30,10 +30,12 @@ FILES = {
                                 ("state", "batches", "faces", "--batch", "8", "--steps", "0:1")],
     ("cat", "output"): [("PNG", "cat", "faces", "--image", "3")],
     ("sample", "output"): [("PNG", "sample", "run", "--count", "2")],
+    ("eval", "html"): [("page", "eval", "detector", "cache")],
 }
 # Folders of figures.
 FIGURES = {
     ("inspect", "figures"): [("inspect", "faces")],
+    ("eval", "figures"): [("eval", "detector", "cache")],
     ("batches", "figures"): [("batches", "set", "--steps", "0:1", "--report", "{page}")],
 }
 # Data: never replaced without --replace, or never at all; a suffix if it is a file.
@@ -50,15 +52,20 @@ FOLDERS = {
     ("ingest can", "output"): ("ingest", "can", "logs"),
     ("ingest images", "output"): ("ingest", "images", "photos"),
     ("train dcgan", "output"): ("train", "dcgan", "faces", "--steps", "1", *SMALL),
+    ("train vgae", "output"): ("train", "vgae", "cache", "--steps", "1"),
+    ("train gat", "output"): ("train", "gat", "cache", "--steps", "1"),
     ("import", "output"): ("import", "model"),
     ("export", "output"): ("export", "run"),
 }
 # What a test below names.
-OTHERS = {("train dcgan", "export"), ("coordinate", "export"), ("work", "key"),
-          ("ingest probes", "temp"), ("ingest can", "temp"), ("ingest can", "stage"),
-          ("batches", "stage")}
+OTHERS = {("train dcgan", "export"), ("train vgae", "export"), ("train gat", "export"),
+          ("coordinate", "export"), ("work", "key"), ("ingest probes", "temp"),
+          ("ingest can", "temp"), ("ingest can", "stage"), ("batches", "stage"),
+          ("eval", "scores")}
 # Options whose files are only read.
-READ = {("batches", "addresses"), ("batches", "resume"), ("batches", "client-weights"),
+READ = {("train vgae", "config"), ("train vgae", "init"), ("train gat", "config"),
+        ("train gat", "init"), ("batches", "addresses"), ("batches", "resume"),
+        ("batches", "client-weights"),
         ("batches", "curriculum"), ("train dcgan", "config"), ("train dcgan", "init"),
         ("coordinate", "data"), ("coordinate", "config"), ("coordinate", "init"),
         ("work", "data"), ("doctor", "temp"), ("ingest can", "like")}
@@ -69,7 +76,7 @@ def setUpModule():
     DATA = tempfile.mkdtemp(prefix="leat-foreign-")
     for words in (("synth", "probes", "-n", "2000", "-o", at("rows.csv")),
                   ("ingest", "probes", at("rows.csv"), "-o", at("set")),
-                  ("synth", "can", "--frames", "5000", "-o", at("logs")),
+                  ("synth", "can", "--frames", "20000", "-o", at("logs")),
                   ("ingest", "can", at("logs"), "-o", at("caches")),
                   ("synth", "images", "--count", "2", "-o", at("photos"))):
         leat(*words, status=0)
@@ -77,6 +84,7 @@ def setUpModule():
     image_set.make(at("faces"), 16, 64)
     leat("train", "dcgan", at("faces"), "-o", at("run"), "--steps", "1", *SMALL, status=0)
     leat("export", at("run"), "-o", at("model"), status=0)
+    leat("train", "vgae", at("cache"), "-o", at("detector"), "--steps", "1", status=0)
 
 
 def tearDownModule():
@@ -159,6 +167,19 @@ class Foreign(folder.Folder):
                         self.assertNotEqual(read(path), THEIRS)
                         self.assertEqual(list(tree(self.top)), [path])
                     self.clear()
+
+    def test_scores(self):
+        """Not even its own are replaced: nothing tells them from scores of other programs."""
+        words, path = ("eval", "detector", "cache"), self.write("theirs", THEIRS)
+        for replaced in (False, True, False):
+            before = read(path)
+            out = ("--scores", path, *(["--replace"] if replaced else []))
+            done = self.run_on(words, *out)
+            if replaced:
+                self.assertEqual(done.returncode, 0, done.stderr)
+            else:
+                self.refused(done, f'"{path}"', "--replace")
+            self.assertEqual(read(path) != before, replaced)
 
     def test_figures(self):
         for cases in FIGURES.values():
