@@ -7,8 +7,7 @@
 #include "train/tasks/graphs/graph_context.h"
 
 /* Settings that decide what a graph of given frames looks like. */
-static const char *const decisive[] = {"window",    "identifiers", "payload",
-                                       "edge-step", "self-loops",  "bus"};
+static const char *const decisive[] = {"identifiers", "payload", "edge-step", "self-loops", "bus"};
 
 /* Of buses, whether they are one sequence of frames. */
 static bool is_same(const char *name, const char *there, const char *here) {
@@ -33,6 +32,16 @@ static leat_code compare_settings(const leat_graph_context *context, const leat_
                          there);
     }
     return LEAT_OK;
+}
+
+static leat_code compare_window(const leat_graph_context *context, const leat_can_cache *cache,
+                                leat_error *err) {
+    const int64_t there = context->window, here = cache->meta.window;
+    if (there == here) return LEAT_OK;
+    return leat_fail(err, LEAT_ERR_OPTION,
+                     "\"%.200s\": windows of %lld frames, but the run was trained on windows of "
+                     "%lld; ingest the logs with --window %lld and --like the cache of the run",
+                     cache->path, (long long)here, (long long)there, (long long)there);
 }
 
 static leat_code compare_identifiers(const leat_graph_context *context, const leat_can_cache *cache,
@@ -86,6 +95,7 @@ static leat_code compare_scaler(const leat_graph_context *context, const leat_ca
 
 leat_code leat_graph_context_compare(const leat_graph_context *context, const leat_can_cache *cache,
                                      leat_error *err) {
+    LEAT_TRY(compare_window(context, cache, err));
     LEAT_TRY(compare_settings(context, cache, err));
     LEAT_TRY(compare_identifiers(context, cache, err));
     return compare_scaler(context, cache, err);
