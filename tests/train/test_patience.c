@@ -11,6 +11,7 @@
 #include "check.h"
 #include "tenant.h"
 #include "train/run/patience.h"
+#include "train/run/session.h"
 #include "train_support.h"
 
 /* Instead of the list in src/train/tasks/tasks.c. */
@@ -169,6 +170,33 @@ static void it_stays_ended(void **state) {
     assert_string_equal(train("higher", "plain", &plain).state, all.state);
 }
 
+/* A coordinator that finds a later state in its database: another one took the steps to it, and
+ * died before it measured it. */
+static void a_state_that_arrives_is_measured(void **state) {
+    enum { PATIENCE = 3, ARRIVED = 2 };
+    const leat_train_options options = options_of(PATIENCE);
+    leat_train_result result;
+    leat_step_numbers numbers;
+    leat_session session;
+    int64_t best = 0;
+    (void)state;
+    const int64_t end = end_of(1, PATIENCE, &best);
+    assert_int_equal(best, ARRIVED); /* it would be missed */
+    assert_ok(leat_session_begin(&session, "higher", data(), &options, &result, err));
+    assert_ok(leat_session_open(&session, train_path("arrived"), err));
+    assert_ok(leat_session_start(&session, err));
+    for (int i = 0; i < ARRIVED; i++) assert_ok(leat_trainer_step(session.trainer, &numbers, err));
+    assert_ok(leat_session_arrived(&session, err));
+    assert_int_equal(session.saved_step, ARRIVED);
+    while (leat_session_goes_on(&session)) {
+        assert_ok(leat_trainer_step(session.trainer, &numbers, err));
+        assert_ok(leat_session_stepped(&session, &numbers, 0, err));
+    }
+    assert_ok(leat_session_finish(&session, err));
+    leat_session_close(&session);
+    assert_true(result.last_step == end && result.best_step == best && result.stopped_early);
+}
+
 /* ---- Which measure decides ------------------------------------------------------------------ */
 
 static void the_first_known_measure_decides(void **state) {
@@ -204,6 +232,7 @@ int main(void) {
         cmocka_unit_test(without_patience_it_goes_on),
         cmocka_unit_test(resumed_anywhere_it_ends_there),
         cmocka_unit_test(it_stays_ended),
+        cmocka_unit_test(a_state_that_arrives_is_measured),
         cmocka_unit_test(the_first_known_measure_decides),
     };
     return cmocka_run_group_tests(tests, NULL, train_teardown);
