@@ -204,7 +204,7 @@ WRONG = [
      r"or images; see leat ingest --help"),
     ("ingest a.csv -o x", r'unknown command "ingest a.csv": leat ingest takes probes, can or'),
     ("ingest ping a.csv", r'unknown command "ingest ping": leat ingest takes probes, can or'),
-    ("train faces", r'unknown command "train faces": leat train takes dcgan, vgae or gat; see leat train'),
+    ("train faces", r'unknown command "train faces": leat train takes dcgan, vgae or gat; see '),
     ("ingest prbes x", r'unknown command "ingest prbes"; did you mean "ingest probes"\?'),
     ("ingst probes x", r'did you mean "ingest probes"\?'),
     ("synth", r"leat synth requires another word: probes, can or images; see leat synth --help"),
