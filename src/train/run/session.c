@@ -492,12 +492,22 @@ static void fill_result(leat_session *session) {
     result->seconds = seconds_since(session->begin_ns);
 }
 
+static void finish_measuring(leat_session *session) {
+    const leat_measure_class *class = session->task->measure;
+    leat_error why = {0};
+    if (session->measure == NULL || class->finish == NULL) return;
+    if (class->finish(session->measure, &why) == LEAT_OK) return;
+    leat_session_note(session, "what the best checkpoint is used with is not made yet: %s",
+                      why.message);
+}
+
 leat_code leat_session_finish(leat_session *session, leat_error *err) {
     const int64_t step = leat_trainer_state(session->trainer)->step;
     /* a state that came from elsewhere, such as a database, is not saved yet */
     if (session->saved_step != step) LEAT_TRY(save(session, err));
     if (step == session->steps) { /* a late wish to stop changes nothing */
         session->result->last_step = step;
+        finish_measuring(session);
         fill_result(session);
         return LEAT_OK;
     }

@@ -33,6 +33,9 @@ typedef struct leat_measure_class {
     /* Of the state after step->step: fills step->measured, and writes what a run keeps of it. */
     leat_code (*take)(void *self, const float *parameters, leat_train_step *step,
                       char note[LEAT_MEASURE_NOTE_BYTES], leat_error *err);
+    /* After the last step of a run, when its checkpoints are written: makes what those need who use
+     * the best one. If it fails, that is noted, and the run is as good as before. NULL: nothing. */
+    leat_code (*finish)(void *self, leat_error *err);
     /* What the data alone say, to compare the first measure with: its name, NULL: there is nothing
      * of the kind; and what the run's folder has of it, NaN: it was not measured. `data`: their
      * fingerprint. */

@@ -12,6 +12,7 @@
 #include "nn/models/gat/model.h"
 #include "nn/models/vgae/model.h"
 #include "train/eval/scores.h"
+#include "train/tasks/graphs/detector.h"
 #include "train/tasks/graphs/graph_feed.h"
 #include "train/tasks/graphs/graph_score.h"
 
@@ -124,6 +125,13 @@ static leat_code take(void *of, const float *parameters, leat_train_step *step,
     return LEAT_OK;
 }
 
+/* Its detector's calibration, so that it can be used at once. */
+static leat_code finish(void *of, leat_error *err) {
+    const graph_measure *self = of;
+    return leat_detector_prepare(self->of.folder->path, self->of.feed, self->of.options,
+                                 self->of.ticker, err);
+}
+
 /* ---- Begun and ended ------------------------------------------------------------------------ */
 
 static void destroy(void *of) {
@@ -180,7 +188,9 @@ static leat_code create(void **out, const leat_measuring *of, const leat_model_c
     return LEAT_OK;
 }
 
-/* Graphs of validation are taken to be no larger than a batch of training. */
+/* Graphs of validation are taken to be no larger than a batch of training. At the end, the best
+ * checkpoint is in memory a second time, with a table of two numbers of each identifier and
+ * feature while it is made, and when it is done. */
 static int64_t bytes_of(const leat_train_options *options, const leat_model_class *class,
                         int64_t nodes, int64_t edges) {
     const leat_graph_scoring scoring = {.class = class,
@@ -191,7 +201,13 @@ static int64_t bytes_of(const leat_train_options *options, const leat_model_clas
     /* what it refuses, the model of the run has refused before */
     if (leat_graph_walk_bytes(&scoring, options->threads, nodes, edges, &bytes, NULL) != LEAT_OK)
         return 0;
-    return bytes;
+    leat_train_options alone = *options;
+    leat_model_sizes sizes;
+    alone.threads = 1;
+    if (leat_model_measure(class, &alone, &sizes, NULL) != LEAT_OK) return 0;
+    const int64_t table =
+        leat_plain_bytes(leat_graph_vocabulary(&scoring), LEAT_MICRO_NODE_FEATURES);
+    return bytes + sizes.bytes + 6 * 4 * sizes.parameters + 2 * table;
 }
 
 static int64_t vgae_bytes(const leat_train_options *options) {
@@ -215,6 +231,6 @@ static leat_code gat_create(void **self, const leat_measuring *of,
 }
 
 const leat_measure_class leat_vgae_measure = {
-    .bytes = vgae_bytes, .create = vgae_create, .destroy = destroy, .take = take};
+    .bytes = vgae_bytes, .create = vgae_create, .destroy = destroy, .take = take, .finish = finish};
 const leat_measure_class leat_gat_measure = {
-    .bytes = gat_bytes, .create = gat_create, .destroy = destroy, .take = take};
+    .bytes = gat_bytes, .create = gat_create, .destroy = destroy, .take = take, .finish = finish};
