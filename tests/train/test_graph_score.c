@@ -193,6 +193,52 @@ static void batches_and_threads_change_nothing(void **state) {
     }
 }
 
+/* A residual is that of the pass in which its mask alone is hidden, by the model's own functions.
+ */
+static void residuals_are_those_of_their_masks(void **state) {
+    (void)state;
+    const leat_graph_limits most = {1, 64, 64};
+    detector of;
+    taken singly;
+    leat_can_cache *cache = graphs_open(graphs_stored);
+    const leat_graph_file *file = NULL;
+    leat_graph_makers *makers = NULL;
+    void *model = NULL, *memory = malloc((size_t)leat_graph_micro_bytes(&most));
+    detector_make(&of, &leat_vgae_class, LEAT_GRAPH_WANT_RESIDUAL);
+    score_singly(&of, graphs_stored, "val", &singly);
+    of.vgae.max_nodes = of.vgae.max_edges = 64;
+    const leat_model_setup setup = {.settings = &of.vgae, .micro_batch = 1, .threads = 1};
+    assert_ok(leat_vgae_class.create(&model, &setup, err));
+    assert_ok(leat_can_cache_file(cache, "val", &file, err));
+    assert_ok(leat_graph_makers_create(&makers, cache, file, err));
+    for (int64_t g = 0; g < VALS; g++) {
+        leat_graph_micro *batch = leat_graph_micro_place(memory, &most);
+        uint8_t mask[64], hidden[64];
+        float recon[64 * F];
+        const leat_vgae_output out = {.recon = recon};
+        batch->graphs = 1;
+        batch->nodes = file->node_ptr[g + 1] - file->node_ptr[g];
+        batch->edges = file->edge_ptr[g + 1] - file->edge_ptr[g];
+        leat_graph_micro_numbers(batch)[0] = g;
+        assert_ok(leat_graph_micro_make(makers, batch, err));
+        leat_graph_masks(batch->nodes, mask);
+        for (int64_t n = 0; n < batch->nodes; n++) {
+            float got[F];
+            memcpy(got, singly.of[g] + (size_t)n * sizeof got, sizeof got);
+            for (int64_t i = 0; i < batch->nodes; i++) hidden[i] = mask[i] == mask[n];
+            assert_ok(leat_vgae_reconstruct(model, batch, hidden, of.parameters, &out, err));
+            for (int f = 0; f < F; f++)
+                assert_true(got[f] == batch->x[n * F + f] - recon[n * F + f]);
+        }
+    }
+    leat_vgae_class.destroy(model);
+    leat_graph_makers_destroy(makers);
+    leat_can_cache_close(cache);
+    taken_free(&singly);
+    free(of.parameters);
+    free(memory);
+}
+
 /* ---- Measured while training ----------------------------------------------------------------- */
 
 static leat_train_step measure(const leat_task *task, const leat_measure_class *class,
@@ -336,6 +382,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(masks_hide_every_node_once),
         cmocka_unit_test(batches_and_threads_change_nothing),
+        cmocka_unit_test(residuals_are_those_of_their_masks),
         cmocka_unit_test(val_loss_of_a_vgae),
         cmocka_unit_test(auroc_and_loss_of_a_gat),
         cmocka_unit_test(one_class_has_no_auroc),
