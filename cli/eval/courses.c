@@ -97,7 +97,8 @@ static void put_scores(leat_plot *plot, const course *of, int label) {
     static const char *const ends[LABELS][2] = {{"lowest, benign", "highest, benign"},
                                                 {"lowest, attack", "highest, attack"},
                                                 {"lowest, unlabelled", "highest, unlabelled"}};
-    static const char *const classes[LABELS] = {"bar", "bar bad", "bar zero"};
+    /* "point": a score alone is seen, too */
+    static const char *const classes[LABELS] = {"bar point", "bar bad point", "bar zero point"};
     char words[LEAT_FIGURE_WORDS], a[LEAT_WORDS_BYTES], b[LEAT_WORDS_BYTES];
     for (int i = 0; i < of->count; i++) {
         const column *at = &of->columns[i];

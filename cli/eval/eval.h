@@ -39,7 +39,7 @@ bool leat_eval_item_part(leat_eval_item *item, const leat_eval_item *whole, int6
 bool leat_eval_item_spread(leat_eval_item *item, const leat_eval_report *report,
                            const leat_evaluation_split *split, bool deviation);
 
-/* "mean |z|"; of a detector its model, with its number if there are several runs. */
+/* "mean |z|"; of a detector its model, with the number of the run if others are of that model. */
 const char *leat_eval_method_words(char text[LEAT_PLAIN_BYTES], const leat_evaluation *of,
                                    int method);
 const char *leat_eval_part_words(char text[LEAT_PLAIN_BYTES], const leat_eval_report *report,

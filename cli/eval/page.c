@@ -183,8 +183,8 @@ static void put_heads(leat_textbuf *out, const char *first) {
                         "<div class=\"panel scroll\"><table>\n<thead><tr>%s"
                         "<th>AUROC</th><th>95&nbsp;%%</th><th>AP</th><th>precision</th>"
                         "<th>recall</th><th>F1</th><th>MCC</th><th>false alarms</th><th>an "
-                        "hour</th><th>95&nbsp;%%</th><th>delay</th><th>episodes found</th>"
-                        "<th>their delay</th></tr></thead>\n<tbody>\n",
+                        "hour</th><th>95&nbsp;%%</th><th>delay</th><th>episodes</th>"
+                        "<th>found after</th></tr></thead>\n<tbody>\n",
                         first);
 }
 

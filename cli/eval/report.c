@@ -21,10 +21,19 @@ static const char *plain_words(const char *name) {
     return name;
 }
 
+/* Whether another run is of the same model. */
+static bool has_twin(const leat_evaluation *of, int method) {
+    for (int m = 0; m < of->method_count; m++)
+        if (m != method && of->methods[m].run >= 0 &&
+            strcmp(of->methods[m].name, of->methods[method].name) == 0)
+            return true;
+    return false;
+}
+
 const char *leat_eval_method_words(char text[LEAT_PLAIN_BYTES], const leat_evaluation *of,
                                    int method) {
     const leat_evaluation_method *at = &of->methods[method];
-    if (at->run >= 0 && of->run_count > 1)
+    if (at->run >= 0 && has_twin(of, method))
         snprintf(text, LEAT_PLAIN_BYTES, "%s, run %d", at->name, at->run + 1);
     else snprintf(text, LEAT_PLAIN_BYTES, "%s", at->run < 0 ? plain_words(at->name) : at->name);
     return text;

@@ -103,6 +103,7 @@ class Shown(unittest.TestCase):
             self.assertEqual(row["mean"]["auroc"], alone["results"][0]["auroc"])
             self.assertEqual(set(row["deviation"].values()), {0})
         self.assertIn("\n  vgae, run 2 ", evaluated(at("vgae"), at("vgae"), CACHE))
+        self.assertNotIn(", run ", evaluated(at("vgae"), at("gat"), CACHE))
         # means of different models would mean nothing
         self.assertNotIn("over_runs", document(at("vgae"), at("gat"), CACHE)["splits"][0])
 

@@ -1,12 +1,16 @@
-"""docs/evaluate.md, from its first command to its last: it trains a detector."""
+"""docs/detect.md and docs/evaluate.md, from their first commands to their last: they train."""
 import unittest
 
 from shown import Pages
 
 
-class Evaluate(Pages):
+class Detectors(Pages):
+    """(blocks that were run, outputs compared, blocks that were not run)"""
+
+    def test_detect(self):
+        self.assertEqual(self.run_page("docs/detect.md"), (2, 2, 0))
+
     def test_evaluate(self):
-        """(blocks that were run, outputs compared, blocks that were not run)"""
         self.assertEqual(self.run_page("docs/evaluate.md"), (3, 3, 0))
 
 
