@@ -181,6 +181,14 @@ class Refused(unittest.TestCase):
         self.assertNotEqual(done.returncode, 0)
         self.assertRegex(done.stderr, "scaler.*ingest the logs with --like")
 
+    def test_later_logs(self):
+        """A cache of other logs with the vocabulary of the run's: a note says that it is another.
+        """
+        later = cache("later", "--val-fraction", "0.3", "--like", CACHE)
+        found = document(at("vgae"), later)
+        self.assertRegex(found["note"], '"[^"]*vgae" was trained on another cache')
+        self.assertIn("\nnote       \"", evaluated(at("vgae"), later))
+
     def test_an_example_is_a_command(self):
         """The examples of --help, with these names for its own."""
         names = {"run": at("vgae"), "run1": at("vgae"), "run2": at("vgae"), "run3": at("gat"),
