@@ -84,7 +84,8 @@ static int write_report(leat_cli *cli, const leat_eval_report *report) {
 }
 
 static int evaluate(leat_cli *cli, const leat_evaluation_options *options) {
-    leat_eval_report report = {.parts = leat_cli_flag(cli, "parts")};
+    leat_eval_report report = {.intervals = options->bootstrap.replicates > 0,
+                               .parts = leat_cli_flag(cli, "parts")};
     leat_evaluation *evaluation = NULL;
     leat_can_cache *cache = NULL;
     leat_error err = {0};

@@ -11,6 +11,7 @@ typedef struct leat_eval_report {
     const leat_evaluation *of;
     const leat_can_cache *cache; /* for the names of captures */
     leat_can_facts facts;        /* of the cache */
+    bool intervals;              /* those of the bootstrap were asked for */
     bool parts;                  /* on the terminal also attack types, vehicles and captures */
 } leat_eval_report;
 
@@ -24,7 +25,7 @@ typedef struct leat_eval_item {
     int method;                       /* -1: a mean or a deviation over runs */
     char name[LEAT_PLAIN_BYTES];      /* "vgae", "mean |z|"; of a part "dos", "DoS-1.csv" */
     char mark[2];                     /* "*": the highest AUROC of the table */
-    char auroc_range[LEAT_EVAL_CELL]; /* "0.953-0.978"; "": no interval */
+    char auroc_range[LEAT_EVAL_CELL]; /* "0.953-0.978"; "-": undefined; "": nobody asked */
     char per_hour[LEAT_EVAL_CELL];    /* the interval of false alarms: "1,700-12,222" */
     char found[LEAT_EVAL_CELL];       /* episodes: "52 of 53"; "-": none */
     leat_threshold threshold;

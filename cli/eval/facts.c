@@ -68,19 +68,23 @@ static bool take(const char *key, leat_eval_reason reason, int *index, leat_eval
     return true;
 }
 
+/* Of intervals whose number is known: the same for all that lack one. */
+static leat_eval_reason no_intervals(const leat_eval_item *item) {
+    const leat_eval_group *of = &item->group;
+    for (int m = 0; item->report->intervals && m < LEAT_EVAL_METRIC_COUNT; m++)
+        if (of->metrics[m].undefined == LEAT_EVAL_DEFINED &&
+            of->intervals[m].undefined == LEAT_EVAL_FEW_BLOCKS)
+            return LEAT_EVAL_FEW_BLOCKS;
+    return LEAT_EVAL_DEFINED;
+}
+
 bool leat_eval_missing_at(const void *item, int index, void *out) {
     const leat_eval_group *of = &((const leat_eval_item *)item)->group;
     for (int m = 0; m < LEAT_EVAL_METRIC_COUNT; m++)
         if (take(leat_eval_metric_name((leat_eval_metric)m), of->metrics[m].undefined, &index, out))
             return true;
-    /* of an interval whose number is known: the same for all that lack one */
-    for (int m = 0; m < LEAT_EVAL_METRIC_COUNT; m++)
-        if (of->metrics[m].undefined == LEAT_EVAL_DEFINED &&
-            of->intervals[m].undefined == LEAT_EVAL_FEW_BLOCKS)
-            return take("intervals_95", LEAT_EVAL_FEW_BLOCKS, &index, out) ||
-                   take("delay", of->captures.median_ms.undefined, &index, out) ||
-                   take("episode_delay", of->episodes.median_ms.undefined, &index, out);
-    return take("delay", of->captures.median_ms.undefined, &index, out) ||
+    return take("intervals_95", no_intervals(item), &index, out) ||
+           take("delay", of->captures.median_ms.undefined, &index, out) ||
            take("episode_delay", of->episodes.median_ms.undefined, &index, out);
 }
 

@@ -94,7 +94,8 @@ static void describe(leat_eval_item *item) {
     leat_eval_group *group = &item->group;
     const leat_eval_interval *range = &group->intervals[LEAT_EVAL_AUROC];
     item->mark[0] = 0;
-    snprintf(item->auroc_range, sizeof item->auroc_range, "%s", item->method < 0 ? "" : "-");
+    snprintf(item->auroc_range, sizeof item->auroc_range, "%s",
+             item->method < 0 || !item->report->intervals ? "" : "-");
     if (!isnan(range->low))
         snprintf(item->auroc_range, sizeof item->auroc_range, "%.3f-%.3f", range->low, range->high);
     const leat_eval_interval *per_hour = &group->per_hour_poisson;

@@ -60,7 +60,7 @@ static void put_false_alarms(leat_cli *cli, const leat_eval_item *item) {
     leat_out_name(cli, item->name);
     leat_facts_write(cli, leat_eval_item_facts,
                      ": {false_positives} in {bus_seconds} of bus: {per_hour_low} to "
-                     "{per_hour_high} an hour at 95 %\n",
+                     "{per_hour_high} an hour at 95 %[; calibration error {ece}]\n",
                      item);
 }
 

@@ -70,6 +70,8 @@ class Shown(unittest.TestCase):
                                   "unknown_identifiers"})
                 self.assertRegex(text, rf"\n[* ] {model} +{first['auroc']:.3f} ")
                 self.assertEqual("ece" in first, model == "gat")
+                self.assertEqual(f"; calibration error {first.get('ece', -1):.3f}\n" in text,
+                                 model == "gat")
                 for result in split["results"]:
                     self.assertEqual(result["threshold_split"], "val")
 
@@ -85,6 +87,8 @@ class Shown(unittest.TestCase):
         self.assertEqual({result["threshold_rule"] for result in split["results"]}, {"f1"})
         self.assertEqual(split["results"][0]["score"], "reference")
         self.assertNotIn("auroc", split["results"][0]["intervals_95"])
+        self.assertNotIn("intervals_95", split["results"][0]["undefined"])  # nobody asked
+        self.assertIn("  -  95 %: too few blocks", leat("eval", at("vgae"), CACHE).stdout)
         self.assertIn("the best F1, fitted for each row on val: ", evaluated(
             at("vgae"), CACHE, "--threshold", "f1"))
 
