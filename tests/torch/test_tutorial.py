@@ -14,7 +14,7 @@ class Tutorial(Pages):
     limit = 540  # it trains
 
     def test_can(self):
-        self.assertEqual(self.run_page("docs/tutorial-can.md"), (4, 4, 1))
+        self.assertEqual(self.run_page("docs/tutorial-can.md"), (5, 5, 1))
 
 
 if __name__ == "__main__":
