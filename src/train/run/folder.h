@@ -7,6 +7,7 @@
  *     ledger.jsonl      who computed what, if many machines train it (ledger.h)
  *     reference.json    of a task: what was measured of the data
  *     detector.json     of a feed: what the data decide that others need
+ *     calibration-000000100.safetensors    of a task: what the scores of step 100 are compared with
  *     checkpoints/      states (checkpoint.h)
  *     samples/          step-000000100.png, ...: what a task keeps of steps that were measured
  *     report.html       the command's
