@@ -209,13 +209,16 @@ LEAT_API leat_bootstrap_options leat_bootstrap_options_default(void);
 /* ---- An evaluation ------------------------------------------------------------------------ */
 
 /*
- * The score of a VGAE's window; a GAT's is its probability of an attack, with which only
- * `residual`, the default, goes. residual: of all nodes and features, the largest deviation of the
- * residual from its mean, by tables of each identifier and feature made of benign training graphs.
- * Every node is hidden from the net once. reference: the largest of the three z-scores of graphids
- * (docs/README.md): reconstruction, distance of the latent vectors, KL divergence; calibrated on
- * benign validation graphs. difficulty: the mean squared error with no node hidden, by which
- * graphids orders a curriculum.
+ * The score of a VGAE's window. A GAT's is its probability of an attack, and the first is the only
+ * one that it takes.
+ *
+ * - residual: every node is hidden from the net once, and what remains of its features beside their
+ *   reconstruction is compared with tables of each identifier and feature, made of benign training
+ *   graphs. The largest deviation, in standard deviations, is the score.
+ * - reference: that of graphids (docs/README.md), without its random numbers: the largest z-score
+ *   of the error of the reconstruction, the distance of the latent vectors and the KL divergence,
+ *   each compared with benign validation graphs.
+ * - difficulty: the mean squared error with no node hidden, by which graphids orders a curriculum.
  */
 typedef enum leat_window_score {
     LEAT_WINDOW_SCORE_RESIDUAL,
@@ -249,8 +252,8 @@ LEAT_API const leat_setting_table *leat_evaluation_options_table(void);
 typedef struct leat_evaluated_run {
     const char *path, *model, *run; /* as in leat_run_facts */
     int64_t step;
-    const char *state; /* hash of the checkpoint's state */
-    bool best; /* it was chosen as the best by `measure`, else as the last, or by the options */
+    const char *state;   /* hash of the checkpoint's state */
+    bool best;           /* of the run's checkpoints, by `measure` */
     const char *measure; /* name of what was measured on validation data; NULL: nothing was */
     double measured;
     /* What its scores are computed from: made of so many graphs of these splits; 0 of a GAT. */
@@ -312,8 +315,8 @@ typedef struct leat_evaluation_split {
      * method m are scores[m]. */
     leat_eval_windows windows;
     const double *const *scores; /* [method_count][windows.count] */
-    /* [method_count]: of each window number of identifier and feature that is blamed; NULL of a
-     * method that blames nothing. */
+    /* [method_count]: of each window number of identifier and feature that is blamed, -1: none;
+     * NULL of a method that blames nothing. */
     const int32_t *const *blamed_identifiers, *const *blamed_features;
     int64_t unlabelled;                    /* windows without a label */
     int64_t unknown_windows;               /* windows of unknown identifiers alone */

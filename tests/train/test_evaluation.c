@@ -504,6 +504,32 @@ static void training_ends_with_a_calibration(void **state) {
     }
 }
 
+static void change_digest(leat_can_meta *meta) { meta->digest[9] = 'a'; }
+
+/* Whose windows mean the same: with the calibration of the run's own, and not without. */
+static void another_cache_needs_a_calibration(void **state) {
+    (void)state;
+    leat_evaluation_options options = options_default();
+    leat_evaluation *own = NULL, *other = NULL;
+    make_cache of_cache = {.graphs = {TRAIN, VAL, TEST}, .window = 20, .frames = true};
+    char dir[256];
+    bool reused = false;
+    of_cache.change_meta = change_digest;
+    graphs_make("other-cache", &of_cache, dir);
+    forget(vgae);
+    assert_fails(leat_evaluation_create(&other, &vgae, 1, dir, &options, err), LEAT_ERR_INPUT,
+                 "has no calibration of step 4");
+    evaluate_one(vgae, &reused);
+    assert_ok(leat_evaluation_create(&own, &vgae, 1, data, &options, err));
+    assert_ok(leat_evaluation_create(&other, &vgae, 1, dir, &options, err));
+    assert_non_null(strstr(other->note, "was trained on another cache"));
+    assert_true(own->methods[0].threshold.value == other->methods[0].threshold.value);
+    assert_memory_equal(own->splits[0].scores[0], other->splits[0].scores[0],
+                        TEST * sizeof(double));
+    leat_evaluation_destroy(own);
+    leat_evaluation_destroy(other);
+}
+
 /* ---- Several runs, scores as JSON ------------------------------------------------------------ */
 
 static void runs_have_a_spread(void **state) {
@@ -655,6 +681,7 @@ int main(void) {
         cmocka_unit_test(a_calibration_is_kept_and_checked),
         cmocka_unit_test(other_checkpoints_have_their_own),
         cmocka_unit_test(training_ends_with_a_calibration),
+        cmocka_unit_test(another_cache_needs_a_calibration),
         cmocka_unit_test(runs_have_a_spread),
         cmocka_unit_test(scores_are_read_by_a_curriculum),
         cmocka_unit_test(what_does_not_fit_is_refused),
