@@ -635,6 +635,18 @@ static void what_does_not_fit_is_refused(void **state) {
     assert_null(made);
 }
 
+static void no_validation_is_refused(void **state) {
+    (void)state;
+    leat_evaluation_options options = options_default();
+    leat_evaluation *made = NULL;
+    char dir[256];
+    make_cache of_cache = {.graphs = {TRAIN, 0, TEST}, .window = 20, .frames = true};
+    graphs_make("no-val", &of_cache, dir);
+    assert_fails(leat_evaluation_create(&made, &gat, 1, dir, &options, err), LEAT_ERR_INPUT,
+                 "split \"val\": no benign window among 0");
+    assert_null(made);
+}
+
 static void make_benign(made_graphs *test) {
     for (int64_t g = 0; g < test->graphs; g++) {
         test->y[g] = test->attack_type[g] = test->attack_count[g] = 0;
@@ -685,6 +697,7 @@ int main(void) {
         cmocka_unit_test(runs_have_a_spread),
         cmocka_unit_test(scores_are_read_by_a_curriculum),
         cmocka_unit_test(what_does_not_fit_is_refused),
+        cmocka_unit_test(no_validation_is_refused),
         cmocka_unit_test(one_class_is_undefined),
     };
     return cmocka_run_group_tests(tests, setup, teardown);

@@ -164,6 +164,7 @@ static void same(const taken *a, const taken *b) {
     }
 }
 
+/* Nor do kernels, or whether frames are stored. */
 static void batches_and_threads_change_nothing(void **state) {
     (void)state;
     char stored[256], framed[256];
@@ -182,6 +183,7 @@ static void batches_and_threads_change_nothing(void **state) {
                                    LEAT_GRAPH_WANT_OPEN);
         score_singly(&of, framed, "train", &singly);
         walk_split(&of, stored, "train", 1, &one);
+        of.scoring.kernels = "scalar";
         walk_split(&of, framed, "train", 3, &three);
         assert_true(one.batches > 1 && one.batches < one.graphs);
         same(&singly, &one);

@@ -35,8 +35,7 @@ static leat_code begin(leat_eval_ranking *ranking, leat_threshold *out,
         return leat_fail(
             err, LEAT_ERR_INPUT,
             "split \"%s\": no benign window among %lld, so no threshold can be chosen; "
-            "ingest logs without attacks as well, with a larger --val-fraction, or "
-            "give a threshold",
+            "ingest logs without attacks as well, or with a larger --val-fraction",
             out->split, (long long)windows->count);
     if (out->attacks == 0 && out->rule == LEAT_THRESHOLD_F1)
         return leat_fail(err, LEAT_ERR_INPUT,

@@ -109,8 +109,7 @@ static leat_code fit_all_plain(leat_evaluating *self, leat_error *err) {
         code = fit_plain(self, &val, i, err);
     leat_split_windows_free(&val);
     if (code == LEAT_OK) return code;
-    return leat_error_context(err, code, "\"%.200s\", split %s", self->facts.path,
-                              LEAT_CAN_SPLIT_VAL);
+    return leat_error_context(err, code, "\"%.200s\"", self->facts.path);
 }
 
 /* ---- Splits --------------------------------------------------------------------------------- */
