@@ -2,16 +2,20 @@
  * Fault sweep over an evaluation: the n-th allocation, file call or thread fails, once or from then
  * on, until a VGAE and a GAT are evaluated untouched, with calibrations that are made, kept and
  * read again. Each time it fails with an error that says why, or gives the same scores; and leaves
- * neither drafts nor memory behind (under a sanitizer).
+ * neither drafts nor memory behind (under a sanitizer). And what scoring says that it takes, by
+ * counted bytes.
  */
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "base/hash.h"
 #include "check.h"
+#include "count.h"
 #include "leat/train_eval.h"
 #include "load/make_graphs.h"
 #include "sweep.h"
+#include "train/tasks/graphs/detector.h"
+#include "train/tasks/graphs/graph_micro.h"
 
 enum { STEP = 127 }; /* a run takes 20 ms, and has thousands of points */
 
@@ -80,6 +84,46 @@ static void evaluations(void **state) {
     }
 }
 
+/* ---- Memory --------------------------------------------------------------------------------- */
+
+static leat_code take(void *context, const leat_graph_scores *scores, leat_error *err) {
+    (void)err;
+    *(int64_t *)context += scores->batch->graphs;
+    return LEAT_OK;
+}
+
+/* The most that scoring takes, and what it says. */
+static void scoring_takes_what_it_says(void **state) {
+    (void)state;
+    for (int r = 0; r < 2; r++) {
+        leat_detector *detector = NULL;
+        leat_can_cache *opened = NULL;
+        int64_t said = 0, graphs = 0;
+        assert_ok(
+            leat_detector_open(&detector, runs[r], -1, LEAT_WINDOW_SCORE_RESIDUAL, NULL, err));
+        assert_ok(leat_can_cache_open(&opened, cache, err));
+        detector->scoring.wants =
+            LEAT_GRAPH_WANT_RESIDUAL | LEAT_GRAPH_WANT_OPEN | LEAT_GRAPH_WANT_BLAME;
+        leat_graph_walk walk = {.cache = opened,
+                                .scoring = &detector->scoring,
+                                .threads = 2,
+                                .take = take,
+                                .context = &graphs};
+        assert_ok(leat_can_cache_file(opened, "train", &walk.file, err));
+        assert_ok(leat_graph_walk_bytes(&detector->scoring, 2, 16, 14, &said, err));
+        said += leat_graph_makers_bytes(walk.file, 2);
+        const int64_t before = count_live();
+        count_restart();
+        assert_ok(leat_graph_walk_run(&walk, err));
+        const int64_t took = count_peak() - before;
+        assert_int_equal(graphs, 12);
+        if (took > said || said > took + took / 4)
+            fail_msg("run %d takes %lld bytes, not %lld", r, (long long)took, (long long)said);
+        leat_can_cache_close(opened);
+        leat_detector_close(detector);
+    }
+}
+
 static leat_code train(const char *model, const char *run, leat_error *err) {
     leat_train_options options = leat_train_options_default();
     leat_setting_memory settings;
@@ -113,6 +157,7 @@ static int teardown(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(evaluations)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(scoring_takes_what_it_says),
+                                       cmocka_unit_test(evaluations)};
     return cmocka_run_group_tests(tests, setup, teardown);
 }
