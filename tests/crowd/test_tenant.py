@@ -41,7 +41,7 @@ class Tenant(TenantRuns):
                                f"{self.data}/other.key", "--on-battery", "work"],
                               check=False, stderr=subprocess.PIPE, text=True, timeout=LIMIT)
         self.assertIn(f'this machine cannot work on "{self.database}": there is no model "linear"; '
-                      "there is dcgan; install the leat that the run is coordinated with, version ",
+                      "there is dcgan, vgae, gat; install the leat that the run is coordinated with, version ",
                       done.stderr)
         worker = self.work(env={**os.environ, END: str(position(5))})
         worker.end(-signal.SIGKILL)
@@ -113,8 +113,8 @@ class Tenant(TenantRuns):
         result = self.train("names", "--sample-every", STEPS)
         self.assertEqual(list(result), [
             "run", "first_step", "last_step", "run_hash", "state", "checkpoint", "distance",
-            "distance_untrained", "rows_seen", "warnings", "rows_per_second", "memory_peak_bytes",
-            "seconds"])
+            "distance_untrained", "rows_seen", "best_step", "warnings", "rows_per_second",
+            "memory_peak_bytes", "seconds"])
         self.assertGreater(result["distance_untrained"], result["distance"])
         self.assertEqual(result["rows_seen"], position(STEPS))
         run = json.loads(leat("inspect", f"{self.folder}-names", "--json", status=0).stdout)
