@@ -161,7 +161,8 @@ static void put_run(leat_textbuf *out, const leat_evaluated_run *run) {
         leat_html_text(out, run->measure);
         leat_textbuf_printf(out, " on val (%.4g)", run->measured);
     } else {
-        leat_textbuf_put(out, "not chosen by a measure");
+        leat_textbuf_put(out, run->measure == NULL ? "nothing was measured"
+                                                   : "not the best that was measured");
     }
     leat_textbuf_put(out, "</td><td class=\"text mono\">");
     leat_html_text(out, run->state);
