@@ -150,7 +150,7 @@ typedef struct leat_kernels {
     /* sums[c] += x of each row, ascending, for LEAT_LANES columns. */
     void (*row_sums)(int64_t rows, int64_t step, const float *x, float *sums);
     /* The inner product of two rows: lane l of LEAT_LANES adds columns l, l + 16, ... by fma from
-     * +0; then lanes i and i + 8, i + 4, i + 2, i + 1. */
+     * +0; then lanes i and i + 8, i + 4, i + 2, i + 1; then + 0, so that no sum is -0. */
     float (*row_dot)(int64_t columns, const float *a, const float *b);
     /* y may be x, down may be up. */
     void (*graph_norm)(const leat_graph_norm *norm, int64_t rows, int64_t step, const float *x,

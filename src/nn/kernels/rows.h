@@ -19,8 +19,15 @@ static void row_sums(int64_t rows, int64_t step, const float *x, float *sums) {
     }
 }
 
-/* The part of a row after its last whole vectors is loaded with zeros, which change no sum that
- * began at +0. */
+/* The lanes of an inner product: its last columns, if they are not a whole vector, are loaded with
+ * zeros. These change no sum but one: a lane whose products all underflow to -0 becomes +0, in as
+ * many lanes as a vector has. Only a sum that is 0 can show it, so that it ends as +0. */
+LEAT_INLINE float sum_of_lanes(float lanes[LEAT_LANES]) {
+    for (int half = LEAT_LANES / 2; half >= 1; half /= 2)
+        for (int i = 0; i < half; i++) lanes[i] += lanes[i + half];
+    return lanes[0] + 0.0f;
+}
+
 static float row_dot(int64_t columns, const float *a, const float *b) {
     float lanes[LEAT_LANES];
     for (int v = 0; v < LEAT_LANES; v += VW) {
@@ -34,9 +41,7 @@ static float row_dot(int64_t columns, const float *a, const float *b) {
         }
         vf_store(lanes + v, sum);
     }
-    for (int half = LEAT_LANES / 2; half >= 1; half /= 2)
-        for (int i = 0; i < half; i++) lanes[i] += lanes[i + half];
-    return lanes[0];
+    return sum_of_lanes(lanes);
 }
 
 /* ---- Normalisation of a graph's rows ------------------------------------------------------- */

@@ -8,6 +8,7 @@
 
 #include "kernels.h"
 #include "norm.h"
+#include "rows.h"
 #include "vec.h"
 
 LEAT_INLINE vf load_columns(const float *from, int64_t left) {
@@ -24,12 +25,6 @@ LEAT_INLINE vf joined(const leat_edge_head *of, int64_t k, int64_t c) {
     const vf left = load_columns(of->left + of->source[k] * of->step + c, rest);
     const vf right = load_columns(of->right + c, rest);
     return vf_add(vf_add(left, right), load_columns(of->edge + k * of->step + c, rest));
-}
-
-LEAT_INLINE float sum_of_lanes(float lanes[LEAT_LANES]) {
-    for (int half = LEAT_LANES / 2; half >= 1; half /= 2)
-        for (int i = 0; i < half; i++) lanes[i] += lanes[i + half];
-    return lanes[0];
 }
 
 static void edge_scores(const leat_edge_head *of, int64_t edges, float *scores) {

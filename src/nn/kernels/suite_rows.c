@@ -7,10 +7,6 @@
 
 enum { ROWS_MAX = 5, STEP = LEAT_LANES + 3, SIZE = ROWS_MAX * STEP, WIDE = 2 };
 
-typedef void fill_function(suite_run *run, int64_t count, float *out);
-static fill_function *const fills[] = {fill_rough, fill_edges};
-enum { FILLS = sizeof fills / sizeof *fills };
-
 static void case_row_sums(suite_run *run) {
     for (int n = 0; n < FILLS * (ROWS_MAX + 1); n++) {
         const int rows = n / FILLS;
@@ -27,22 +23,33 @@ static void case_row_sums(suite_run *run) {
     }
 }
 
+enum { DOT_MOST = 3 * LEAT_LANES + 1 };
+
 /* What lies behind the last column is NaN, and shows nowhere. */
+static void check_row_dot(suite_run *run, int columns, const char *what, float *a, float *b) {
+    char sizes[40];
+    snprintf(sizes, sizeof sizes, "%d columns%s", columns, what);
+    for (int c = columns; c <= DOT_MOST; c++) a[c] = b[c] = NAN;
+    const float expected = lanes_dot(columns, a, b);
+    const float got = run->kernels->row_dot(columns, a, b);
+    compare(run, "product of rows", sizes, 1, &got, &expected);
+}
+
 static void case_row_dot(suite_run *run) {
-    enum { MOST = 3 * LEAT_LANES + 1 };
-    for (int columns = 0; columns <= MOST; columns++) {
-        float a[MOST + 1], b[MOST + 1], lanes[LEAT_LANES] = {0};
-        char sizes[40];
-        snprintf(sizes, sizeof sizes, "%d columns", columns);
-        fill_rough(run, MOST + 1, a);
-        fill_rough(run, MOST + 1, b);
-        for (int c = columns; c <= MOST; c++) a[c] = b[c] = NAN;
-        for (int c = 0; c < columns; c++)
-            lanes[c % LEAT_LANES] = fmaf(a[c], b[c], lanes[c % LEAT_LANES]);
-        for (int half = LEAT_LANES / 2; half >= 1; half /= 2)
-            for (int i = 0; i < half; i++) lanes[i] += lanes[i + half];
-        const float got = run->kernels->row_dot(columns, a, b);
-        compare(run, "product of rows", sizes, 1, &got, lanes);
+    for (int columns = 0; columns <= DOT_MOST; columns++) {
+        float a[DOT_MOST + 1], b[DOT_MOST + 1];
+        fill_rough(run, DOT_MOST + 1, a);
+        fill_rough(run, DOT_MOST + 1, b);
+        check_row_dot(run, columns, "", a, b);
+    }
+}
+
+/* All products are -0: so would be the sum, if no lane were loaded with zeros. */
+static void case_row_dot_of_nothing(suite_run *run) {
+    for (int columns = 0; columns <= DOT_MOST; columns++) {
+        float a[DOT_MOST + 1], b[DOT_MOST + 1];
+        for (int c = 0; c < columns; c++) a[c] = -(b[c] = 0x1p-80f);
+        check_row_dot(run, columns, " that underflow", a, b);
     }
 }
 
@@ -233,7 +240,8 @@ static void case_lstm(suite_run *run) {
     }
 }
 
-static suite_case *const cases[] = {case_row_sums, case_row_dot, case_graph_norm, case_lstm};
+static suite_case *const cases[] = {case_row_sums, case_row_dot, case_graph_norm, case_lstm,
+                                    case_row_dot_of_nothing};
 
 bool leat_rows_check(const leat_kernels *kernels, char *message, size_t size) {
     return suite_check(cases, sizeof cases / sizeof *cases, kernels, message, size);

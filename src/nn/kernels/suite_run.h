@@ -80,9 +80,24 @@ LEAT_SUITE void compare(suite_run *run, const char *name, const char *sizes, int
     }
 }
 
+/* The inner product as kernels.h has it. */
+LEAT_SUITE float lanes_dot(int64_t columns, const float *a, const float *b) {
+    float lanes[LEAT_LANES] = {0};
+    for (int64_t c = 0; c < columns; c++)
+        lanes[c % LEAT_LANES] = fmaf(a[c], b[c], lanes[c % LEAT_LANES]);
+    for (int half = LEAT_LANES / 2; half >= 1; half /= 2)
+        for (int i = 0; i < half; i++) lanes[i] += lanes[i + half];
+    return lanes[0] + 0.0f;
+}
+
 /* A case computes something with the kernels of the run, and gives results and reference to
  * `compare`. */
 typedef void suite_case(suite_run *run);
+
+/* What the files of suites share of "rows" and "segments": inputs, in turn. */
+typedef void fill_function(suite_run *run, int64_t count, float *out);
+__attribute__((unused)) static fill_function *const fills[] = {fill_rough, fill_edges};
+enum { FILLS = sizeof fills / sizeof *fills };
 
 LEAT_SUITE void suite_cases(suite_case *const *cases, size_t count, suite_run *run) {
     run->hash = UINT64_C(0xcbf29ce484222325);

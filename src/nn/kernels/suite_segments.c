@@ -9,10 +9,6 @@
 enum { NODES = 4, EDGES_MOST = 6, WIDTH_MOST = 2 * LEAT_LANES + 3, HEADS = 3 };
 enum { STEP = HEADS * WIDTH_MOST, ROWS = EDGES_MOST * STEP };
 
-typedef void fill_function(suite_run *run, int64_t count, float *out);
-static fill_function *const fills[] = {fill_rough, fill_edges};
-enum { FILLS = sizeof fills / sizeof *fills };
-
 typedef struct suite_segment {
     int width, edges;
     char sizes[60];
@@ -35,14 +31,6 @@ static void make_segment(suite_run *run, int width, int edges, suite_segment *s)
     make(run, STEP, s->weight);
     make(run, EDGES_MOST * HEADS, s->shares);
     make(run, STEP, s->out);
-}
-
-static float dot_of(int width, const float *a, const float *b) {
-    float lanes[LEAT_LANES] = {0};
-    for (int c = 0; c < width; c++) lanes[c % LEAT_LANES] = fmaf(a[c], b[c], lanes[c % LEAT_LANES]);
-    for (int half = LEAT_LANES / 2; half >= 1; half /= 2)
-        for (int i = 0; i < half; i++) lanes[i] += lanes[i + half];
-    return lanes[0];
 }
 
 static const float slope = 0.2f;
@@ -71,7 +59,7 @@ static void check_scores(suite_run *run, suite_segment *s) {
     for (int k = 0; k < s->edges; k++) {
         float bend[WIDTH_MOST];
         for (int c = 0; c < s->width; c++) bend[c] = bent(m_of(s, k, s->width + c));
-        expected[k * HEADS + 1] = dot_of(s->width, s->weight + s->width, bend);
+        expected[k * HEADS + 1] = lanes_dot(s->width, s->weight + s->width, bend);
     }
     const leat_edge_head head = head_of(s, s->edge);
     run->kernels->edge_scores(&head, s->edges, got + 1);
@@ -115,7 +103,7 @@ static void check_dots(suite_run *run, suite_segment *s) {
     memcpy(expected, s->shares, sizeof got);
     for (int k = 0; k < s->edges; k++)
         expected[k * HEADS + 1] =
-            dot_of(s->width, s->rows + s->index[k] * STEP + s->width, s->right + s->width);
+            lanes_dot(s->width, s->rows + s->index[k] * STEP + s->width, s->right + s->width);
     const leat_edge_rows rows = rows_of(s);
     run->kernels->edge_dots(&rows, s->edges, s->right + s->width, got + 1);
     compare(run, "products of edges", s->sizes, EDGES_MOST * HEADS, got, expected);
@@ -172,7 +160,21 @@ static void case_segments(suite_run *run) {
     }
 }
 
-static suite_case *const cases[] = {case_segments};
+/* All products of scores and of dots are -0: so would be their sums, if no lane were loaded with
+ * zeros. */
+static void case_underflow(suite_run *run) {
+    for (int width = 1; width <= WIDTH_MOST; width++) {
+        suite_segment s;
+        make_segment(run, width, EDGES_MOST, &s);
+        for (int i = 0; i < NODES * STEP; i++) s.rows[i] = 0x1p-78f;
+        for (int i = 0; i < ROWS; i++) s.edge[i] = 0x1p-80f;
+        for (int i = 0; i < STEP; i++) s.right[i] = s.weight[i] = -0x1p-80f;
+        check_scores(run, &s);
+        check_dots(run, &s);
+    }
+}
+
+static suite_case *const cases[] = {case_segments, case_underflow};
 
 bool leat_segments_check(const leat_kernels *kernels, char *message, size_t size) {
     return suite_check(cases, sizeof cases / sizeof *cases, kernels, message, size);
