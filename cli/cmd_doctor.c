@@ -174,7 +174,7 @@ static int run_doctor(leat_cli *cli) {
     leat_error err = {0};
     const char *kernels = leat_cli_text(cli, "kernels");
     if (leat_cli_flag(cli, "hash") && leat_cli_flag(cli, "json"))
-        return leat_cli_usage(cli, "--hash prints only a hash: omit --json");
+        return leat_cli_usage(cli, "--hash prints only hashes: omit --json");
     if (leat_cli_flag(cli, "hash")) return leat_doctor_hash(cli, kernels ? kernels : "all");
     if (kernels != NULL && leat_cli_text(cli, "db") != NULL)
         return leat_cli_usage(cli, "--db looks at a database, --kernels at this machine: run leat "
@@ -220,7 +220,7 @@ static const leat_cli_option options[] = {
      .bare = "all"},
     {.own.name = "hash",
      .own.kind = LEAT_SETTING_FLAG,
-     .own.help = "print only the hash of the kernels' self-test, which is one number for all "
+     .own.help = "print only the hashes of the kernels' self-test, which are the same on all "
                  "processors"},
     {0},
 };

@@ -32,7 +32,8 @@ bool leat_doctor_tell_memory(leat_doctor *doc, const char *data, int64_t size_by
 
 /* The kernels of this name, or "all" of them. */
 void leat_doctor_kernels(leat_doctor *doc, const char *name);
-/* Only the hash of their self-test ("all": of those that are used), as a line; the exit status. */
+/* Only the hashes of their self-test ("all": of those that are used), a line for each suite; the
+ * exit status. */
 int leat_doctor_hash(leat_cli *cli, const char *name);
 
 /* The database of a crowd of so many workers (0: those that work now): its findings, and its facts

@@ -476,7 +476,7 @@ complete -c leat -n '__leat_is doctor' -l workers -x -d 'number of workers that 
 complete -c leat -n '__leat_is doctor' -l json -d 'write one JSON document to stdout'
 complete -c leat -n '__leat_is doctor' -l temp -r -d 'folder that an ingest will write to; its free space is checked, and it must be writable'
 complete -c leat -n '__leat_is doctor' -l kernels -f -a 'scalar avx2 avx512 neon' -d 'test the kernels that models are trained with, and measure those that are used; with a name, test and measure these'
-complete -c leat -n '__leat_is doctor' -l hash -d 'print only the hash of the kernels\' self-test, which is one number for all processors'
+complete -c leat -n '__leat_is doctor' -l hash -d 'print only the hashes of the kernels\' self-test, which are the same on all processors'
 complete -c leat -n '__leat_is doctor' -l help -s h -d 'show this text'
 complete -c leat -f -n __leat_next -a version -d 'print version, commit, compiler, instruction sets and libraries'
 complete -c leat -n '__leat_is version' -l json -d 'write one JSON document to stdout'

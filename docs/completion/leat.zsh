@@ -562,7 +562,7 @@ _leat() {
       '--json[write one JSON document to stdout]' \
       '--temp[folder that an ingest will write to; its free space is checked, and it must be writable]:temp:_files' \
       '--kernels=-[test the kernels that models are trained with, and measure those that are used; with a name, test and measure these]::kernels:(scalar avx2 avx512 neon)' \
-      '--hash[print only the hash of the kernels'\'' self-test, which is one number for all processors]' \
+      '--hash[print only the hashes of the kernels'\'' self-test, which are the same on all processors]' \
       '--help[show this text]' ;;
   'version'\ *)
     shift 1 words

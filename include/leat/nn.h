@@ -25,11 +25,20 @@ typedef struct leat_kernel_variant {
 LEAT_API bool leat_kernel_variant_at(int index, leat_kernel_variant *out);
 
 /*
- * Runs the self-test of a variant (NULL: the one that is used) and gives the hash of its results,
- * which is the same for every correct variant; a second or less. LEAT_ERR_OPTION: no such variant;
- * LEAT_ERR_UNSUPPORTED: this processor cannot run it; LEAT_ERR_CORRUPT: a result is wrong, which
- * the message names.
+ * The self-test consists of suites, each of some kernels, and with a hash of its own: "core" (index
+ * 0; all that a DCGAN computes with), "rows", "segments". A model's kernel class is made of the
+ * suites that it computes with. NULL after the last.
  */
+LEAT_API const char *leat_kernel_suite_at(int index);
+/*
+ * Runs one suite with a variant (NULL: the one that is used) and gives the hash of its results,
+ * which is the same for every correct variant; a second or less. LEAT_ERR_OPTION: no such variant;
+ * LEAT_ERR_UNSUPPORTED: this processor cannot run it, or there is no such suite; LEAT_ERR_CORRUPT:
+ * a result is wrong, which the message names.
+ */
+LEAT_API LEAT_MUST_CHECK leat_code leat_kernel_suite_verify(const char *suite, const char *variant,
+                                                            uint64_t *hash, leat_error *err);
+/* The same of the suite "core" alone. */
 LEAT_API LEAT_MUST_CHECK leat_code leat_kernels_verify(const char *variant, uint64_t *hash,
                                                        leat_error *err);
 

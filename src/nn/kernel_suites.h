@@ -9,18 +9,14 @@
 #include "base/error.h"
 #include "leat/nn.h"
 
-#define LEAT_SUITE_CORE "core"         /* what leat_kernels_verify runs */
+#define LEAT_SUITE_CORE "core"         /* products, convolutions, functions of one number, Adam */
 #define LEAT_SUITE_ROWS "rows"         /* rows of activations: GraphNorm, LSTM */
 #define LEAT_SUITE_SEGMENTS "segments" /* edges that share a node: GATv2 */
 #define LEAT_SUITES_MAX 8
 #define LEAT_KERNEL_CLASS_BYTES 17
 
-/* Runs the suite of this name with a variant of the kernels, and gives its hash. Errors as
- * leat_kernels_verify; LEAT_ERR_UNSUPPORTED: there is no such suite. */
-LEAT_MUST_CHECK leat_code leat_suite_verify(const char *name, const char *variant, uint64_t *hash,
-                                            leat_error *err);
 /* Runs these suites (names; NULL ends the list) with a variant of the kernels, and gives their
- * class. Errors as leat_kernels_verify. */
+ * class. Errors as leat_kernel_suite_verify. */
 LEAT_MUST_CHECK leat_code leat_kernel_class(const char *const *suites, const char *variant,
                                             char out[LEAT_KERNEL_CLASS_BYTES], leat_error *err);
 /* The class of suites with these hashes, 16 hexadecimal digits: the hash of the only one; otherwise

@@ -16,17 +16,25 @@ def leat(*words):
     return subprocess.run([LEAT, *words], capture_output=True, text=True, timeout=500, check=False)
 
 
-def pinned():
-    with open(os.path.join(HERE, "../nn/test_suite.c"), encoding="utf-8") as file:
+def pinned(suite=""):
+    with open(os.path.join(HERE, f"../nn/test_suite{suite}.c"), encoding="utf-8") as file:
         return re.search(r"SUITE_HASH UINT64_C\(0x([0-9a-f]{16})\)", file.read()).group(1)
+
+
+OTHERS = ("rows", "segments")
+
+
+def hashes(between):
+    """Of all suites: that of the first one, which has no name here, then names and hashes."""
+    return between.join([pinned(), *(f"{name} {pinned('_' + name)}" for name in OTHERS)])
 
 
 class Kernels(unittest.TestCase):
     def test_hash(self):
         done = leat("doctor", "--hash")
-        self.assertEqual((done.returncode, done.stdout), (0, pinned() + "\n"), done.stderr)
+        self.assertEqual((done.returncode, done.stdout), (0, hashes("\n") + "\n"), done.stderr)
         done = leat("doctor", "--hash", "--kernels=scalar")
-        self.assertEqual((done.returncode, done.stdout), (0, pinned() + "\n"), done.stderr)
+        self.assertEqual((done.returncode, done.stdout), (0, hashes("\n") + "\n"), done.stderr)
 
     @unittest.skipIf(SANITIZED, "speeds of a sanitizer's build say nothing")
     def test_report(self):
@@ -37,7 +45,7 @@ class Kernels(unittest.TestCase):
         self.assertEqual(done.returncode, 1 if problems else 0)
         self.assertTrue(all("Parquet" in what for what in problems), problems)  # not the kernels'
         found = [item["what"] for item in found if item["what"].startswith("kernels ")]
-        tested = [what for what in found if "self-test passed, hash " + pinned() in what]
+        tested = [what for what in found if "self-test passed, hash " + hashes(", ") in what]
         self.assertIn("kernels scalar (1 lane)", tested[0])
         self.assertEqual(sum("these are used" in what for what in tested), 1)
         told = "\n".join(found)
@@ -57,7 +65,7 @@ class Kernels(unittest.TestCase):
     def test_hash_is_no_document(self):
         done = leat("doctor", "--hash", "--json")
         self.assertEqual((done.returncode, done.stdout), (2, ""))
-        self.assertIn("--hash prints only a hash: omit --json", done.stderr)
+        self.assertIn("--hash prints only hashes: omit --json", done.stderr)
 
     def test_unknown(self):
         done = leat("doctor", "--hash", "--kernels=sse9")

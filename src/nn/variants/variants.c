@@ -1,12 +1,11 @@
 /*
- * The variants of the kernels as others see them: which there are, whether they are right, and how
- * fast they are on shapes of a DCGAN's layers and of plain products.
+ * The variants of the kernels as others see them: which there are, and how fast they are on shapes
+ * of a DCGAN's layers and of plain products. suites.c tells whether they are right.
  */
 #include "base/mem.h"
 #include "base/thread.h"
 #include "leat/nn.h"
 #include "nn/float_mode.h"
-#include "nn/kernels/suite.h"
 #include "nn/ops/conv.h"
 #include "nn/ops/product.h"
 
@@ -33,19 +32,6 @@ leat_code leat_kernels_named(const char *name, const leat_kernels **out, leat_er
         return leat_fail(err, LEAT_ERR_UNSUPPORTED, "this processor cannot run the %s kernels",
                          (*out)->name);
     return LEAT_OK;
-}
-
-leat_code leat_kernels_verify(const char *variant, uint64_t *hash, leat_error *err) {
-    const leat_kernels *kernels;
-    char message[300];
-    *hash = 0;
-    LEAT_TRY(leat_kernels_named(variant, &kernels, err));
-    const uint64_t mode = leat_float_mode_begin();
-    const bool right = leat_kernels_check(kernels, message, sizeof message);
-    if (right) *hash = leat_kernels_hash(kernels);
-    leat_float_mode_end(mode);
-    if (right) return LEAT_OK;
-    return leat_fail(err, LEAT_ERR_CORRUPT, "the kernels are wrong on this machine: %s", message);
 }
 
 /* ---- Speed -------------------------------------------------------------------------------- */
