@@ -8,7 +8,7 @@
  * with 33 nodes and 98 edges, as windows of 100 frames of the V40 logs have them, and Adam. Figures
  * are of the best step within --milliseconds. The share of the peak is of seconds of the processor,
  * of all threads together, so that other processes disturb it little; the peak, too, measured
- * between registers before and after.
+ * between registers before and after. "bits" stands for the weights after the first step.
  *
  * Needed arithmetic: each product once forward and twice backward, those of edges, whose features
  * have no gradient, once; logits of identifiers of the hidden nodes only (15 %), and of neighbours
@@ -215,12 +215,21 @@ static double peak_of(const bench *self) {
     return 2e-9 * ROUNDS * kernels->tile_rows * kernels->tile_columns / best.processor;
 }
 
+/* Equal for equal bits. */
+static int64_t bits_of(const float *values, int64_t count) {
+    uint64_t sum = 0;
+    for (int64_t i = 0; i < count; i++) {
+        uint32_t bits;
+        memcpy(&bits, values + i, sizeof bits);
+        sum = sum * 31 + bits;
+    }
+    return (int64_t)(sum >> 12);
+}
+
 static void tell(const bench *self, const task *task, const leat_model_sizes *sizes,
                  const seconds *best, double peak) {
     const double graphs = (double)(self->graphs * self->batches);
     const double gflops = 2e-9 * task->needed * graphs / best->processor;
-    leat_json_key(self->json, task->name);
-    leat_json_begin_object(self->json);
     leat_json_member_int(self->json, "parameters", sizes->parameters);
     leat_json_member_int(self->json, "model_bytes", sizes->bytes);
     leat_json_member_double(self->json, "graphs_per_s", graphs / best->wall);
@@ -251,6 +260,9 @@ static void measure(const bench *self, const char *name) {
     double peak = peak_of(self);
     seconds none = {0}, best = {0};
     run_step(self, &task, &of, &none); /* touches all memory */
+    leat_json_key(self->json, task.name);
+    leat_json_begin_object(self->json);
+    leat_json_member_int(self->json, "bits", bits_of(of.parameters, sizes.parameters));
     const double end = bench_seconds() + self->seconds;
     do run_step(self, &task, &of, &best);
     while (bench_seconds() < end);

@@ -77,6 +77,13 @@ typedef struct leat_edge_rows {
     const float *rows;
 } leat_edge_rows;
 
+/* What dropout draws: see ops/graph_random.h. */
+typedef struct leat_dropout {
+    uint64_t key;
+    int32_t below; /* 24 bits of an element that is kept; 0 to 2^24 */
+    float scale;
+} leat_dropout;
+
 /* The numbers of one step of Adam; see ops/adam.h. */
 typedef struct leat_adam_step {
     float gradient_factor, keep_weight;
@@ -152,6 +159,10 @@ typedef struct leat_kernels {
     /* The inner product of two rows: lane l of LEAT_LANES adds columns l, l + 16, ... by fma from
      * +0; then lanes i and i + 8, i + 4, i + 2, i + 1; then + 0, so that no sum is -0. */
     float (*row_dot)(int64_t columns, const float *a, const float *b);
+    /* y = x * scale where the top 24 bits of leat_random_at(key, first), (key, first + 1), ... are
+     * below `below`, else +0; y may be x. */
+    void (*dropout)(const leat_dropout *of, uint64_t first, int64_t count, const float *x,
+                    float *y);
     /* y may be x, down may be up. */
     void (*graph_norm)(const leat_graph_norm *norm, int64_t rows, int64_t step, const float *x,
                        float *y);

@@ -19,29 +19,45 @@ static void row_sums(int64_t rows, int64_t step, const float *x, float *sums) {
     }
 }
 
-/* The lanes of an inner product: its last columns, if they are not a whole vector, are loaded with
- * zeros. These change no sum but one: a lane whose products all underflow to -0 becomes +0, in as
- * many lanes as a vector has. Only a sum that is 0 can show it, so that it ends as +0. */
-LEAT_INLINE float sum_of_lanes(float lanes[LEAT_LANES]) {
-    for (int half = LEAT_LANES / 2; half >= 1; half /= 2)
-        for (int i = 0; i < half; i++) lanes[i] += lanes[i + half];
-    return lanes[0] + 0.0f;
-}
+enum { LANE_VECTORS = LEAT_LANES / VW };
+
+/* The sum of an inner product's lanes. Its last columns, if they are not a whole vector, are loaded
+ * with zeros. These change no lane but one: where all products underflow to -0, it becomes +0, in
+ * as many lanes as a vector has. Only a sum that is 0 can show it, so that it ends as +0. */
+LEAT_INLINE float sum_of_lanes(const vf lanes[LANE_VECTORS]) { return vf_tree(lanes) + 0.0f; }
 
 static float row_dot(int64_t columns, const float *a, const float *b) {
-    float lanes[LEAT_LANES];
-    for (int v = 0; v < LEAT_LANES; v += VW) {
+    vf lanes[LANE_VECTORS];
+#pragma GCC unroll 16
+    for (int v = 0; v < LANE_VECTORS; v++) {
         vf sum = vf_set(0.0f);
-        int64_t c = v;
+        int64_t c = v * VW;
         for (; c + VW <= columns; c += LEAT_LANES)
             sum = vf_fma(vf_load(a + c), vf_load(b + c), sum);
         if (c < columns) {
             const int rest = (int)(columns - c);
             sum = vf_fma(vf_load_some(a + c, rest), vf_load_some(b + c, rest), sum);
         }
-        vf_store(lanes + v, sum);
+        lanes[v] = sum;
     }
     return sum_of_lanes(lanes);
+}
+
+/* ---- Dropout -------------------------------------------------------------------------------- */
+
+static void dropout(const leat_dropout *of, uint64_t first, int64_t count, const float *x,
+                    float *y) {
+    const vf scale = vf_set(of->scale), zero = vf_set(0.0f);
+    const vi below = vi_set(of->below);
+    uint64_t at = of->key + (first + 1) * DRAW_STEP;
+    for (int64_t i = 0; i < count; i += VW, at += VW * DRAW_STEP) {
+        const vm kept = vi_gt(below, vi_draw(at));
+        const int64_t rest = count - i;
+        if (rest >= VW) vf_store(y + i, vf_pick(kept, vf_mul(vf_load(x + i), scale), zero));
+        else
+            vf_store_some(y + i, vf_pick(kept, vf_mul(vf_load_some(x + i, (int)rest), scale), zero),
+                          (int)rest);
+    }
 }
 
 /* ---- Normalisation of a graph's rows ------------------------------------------------------- */

@@ -19,25 +19,33 @@ LEAT_INLINE void store_columns(float *to, vf x, int64_t left) {
     else vf_store_some(to, x, (int)left);
 }
 
-/* (left + right) + edge of one edge, at the columns from c on. */
-LEAT_INLINE vf joined(const leat_edge_head *of, int64_t k, int64_t c) {
+/* (left + right) + edge of one edge, at the columns from c on; `right` is loaded already. */
+LEAT_INLINE vf joined(const leat_edge_head *of, int64_t k, int64_t c, vf right) {
     const int64_t rest = of->width - c;
     const vf left = load_columns(of->left + of->source[k] * of->step + c, rest);
-    const vf right = load_columns(of->right + c, rest);
     return vf_add(vf_add(left, right), load_columns(of->edge + k * of->step + c, rest));
+}
+
+/* The lanes of one edge from the columns c + v on, added to those of the columns before. */
+LEAT_INLINE void add_score(const leat_edge_head *of, int64_t k, int64_t c, vf slope,
+                           vf lanes[LANE_VECTORS]) {
+#pragma GCC unroll 16
+    for (int v = 0; v < LANE_VECTORS; v++) {
+        const int64_t at = c + v * VW, rest = of->width - at;
+        if (rest <= 0) break;
+        lanes[v] = vf_fma(load_columns(of->weight + at, rest),
+                          leaky_of(joined(of, k, at, load_columns(of->right + at, rest)), slope),
+                          lanes[v]);
+    }
 }
 
 static void edge_scores(const leat_edge_head *of, int64_t edges, float *scores) {
     const vf slope = vf_set(of->slope);
     for (int64_t k = 0; k < edges; k++) {
-        float lanes[LEAT_LANES];
-        for (int v = 0; v < LEAT_LANES; v += VW) {
-            vf sum = vf_set(0.0f);
-            for (int64_t c = v; c < of->width; c += LEAT_LANES)
-                sum = vf_fma(load_columns(of->weight + c, of->width - c),
-                             leaky_of(joined(of, k, c), slope), sum);
-            vf_store(lanes + v, sum);
-        }
+        vf lanes[LANE_VECTORS];
+#pragma GCC unroll 16
+        for (int v = 0; v < LANE_VECTORS; v++) lanes[v] = vf_set(0.0f);
+        for (int64_t c = 0; c < of->width; c += LEAT_LANES) add_score(of, k, c, slope, lanes);
         scores[k * of->heads] = sum_of_lanes(lanes);
     }
 }
@@ -48,9 +56,10 @@ static void edge_scores_back(const leat_edge_head *of, int64_t edges, const floa
     for (int64_t c = 0; c < of->width; c += VW) {
         const int64_t rest = of->width - c;
         const vf weight = load_columns(of->weight + c, rest);
+        const vf right = load_columns(of->right + c, rest);
         vf weights = load_columns(of_weight + c, rest), rights = vf_set(0.0f);
         for (int64_t k = 0; k < edges; k++) {
-            const vf up = vf_set(ups[k * of->heads]), m = joined(of, k, c);
+            const vf up = vf_set(ups[k * of->heads]), m = joined(of, k, c, right);
             const vf down = leaky_back_of(m, slope, vf_mul(up, weight));
             weights = vf_fma(up, leaky_of(m, slope), weights);
             rights = vf_add(rights, down);
@@ -62,18 +71,8 @@ static void edge_scores_back(const leat_edge_head *of, int64_t edges, const floa
 }
 
 static void edge_dots(const leat_edge_rows *of, int64_t edges, const float *with, float *dots) {
-    for (int64_t k = 0; k < edges; k++) {
-        const float *row = of->rows + of->index[k] * of->step;
-        float lanes[LEAT_LANES];
-        for (int v = 0; v < LEAT_LANES; v += VW) {
-            vf sum = vf_set(0.0f);
-            for (int64_t c = v; c < of->width; c += LEAT_LANES)
-                sum = vf_fma(load_columns(row + c, of->width - c),
-                             load_columns(with + c, of->width - c), sum);
-            vf_store(lanes + v, sum);
-        }
-        dots[k * of->heads] = sum_of_lanes(lanes);
-    }
+    for (int64_t k = 0; k < edges; k++)
+        dots[k * of->heads] = row_dot(of->width, of->rows + of->index[k] * of->step, with);
 }
 
 static void edge_sums(const leat_edge_rows *of, int64_t edges, const float *shares, float *sums) {

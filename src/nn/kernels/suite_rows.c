@@ -53,6 +53,28 @@ static void case_row_dot_of_nothing(suite_run *run) {
     }
 }
 
+/* Keys whose counters run over, and shares of 0 and 1. */
+static void case_dropout(suite_run *run) {
+    enum { MOST = 2 * LEAT_LANES + 3 };
+    for (int count = 0; count <= MOST; count++) {
+        float x[MOST], y[MOST], expected[MOST];
+        char sizes[40];
+        const uint64_t first = next_bits(run);
+        const leat_dropout of = {
+            .key = next_bits(run), .below = (int32_t)(count % 8 * (1 << 24) / 7), .scale = 1.25f};
+        snprintf(sizes, sizeof sizes, "%d values", count);
+        fills[count % FILLS](run, MOST, x);
+        fills[count % FILLS](run, MOST, y);
+        memcpy(expected, y, sizeof y);
+        for (int i = 0; i < count; i++) {
+            suite_run draw = {.state = of.key + (first + (uint64_t)i) * DRAWS_APART};
+            expected[i] = (int32_t)(next_bits(&draw) >> 40) < of.below ? x[i] * of.scale : 0.0f;
+        }
+        run->kernels->dropout(&of, first, count, x, y);
+        compare(run, "dropout", sizes, MOST, y, expected);
+    }
+}
+
 /* ---- GraphNorm ------------------------------------------------------------------------------ */
 
 /* Of one channel of one graph. */
@@ -240,8 +262,8 @@ static void case_lstm(suite_run *run) {
     }
 }
 
-static suite_case *const cases[] = {case_row_sums, case_row_dot, case_graph_norm, case_lstm,
-                                    case_row_dot_of_nothing};
+static suite_case *const cases[] = {
+    case_row_sums, case_row_dot, case_graph_norm, case_lstm, case_row_dot_of_nothing, case_dropout};
 
 bool leat_rows_check(const leat_kernels *kernels, char *message, size_t size) {
     return suite_check(cases, sizeof cases / sizeof *cases, kernels, message, size);

@@ -36,8 +36,10 @@ LEAT_SUITE float float_of(uint32_t bits) {
     return value;
 }
 
+/* splitmix64, as base/rng.h */
+#define DRAWS_APART UINT64_C(0x9e3779b97f4a7c15)
 LEAT_SUITE uint64_t next_bits(suite_run *run) {
-    uint64_t x = run->state += UINT64_C(0x9e3779b97f4a7c15); /* splitmix64 */
+    uint64_t x = run->state += DRAWS_APART;
     x = (x ^ x >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
     x = (x ^ x >> 27) * UINT64_C(0x94d049bb133111eb);
     return x ^ x >> 31;

@@ -31,6 +31,7 @@ const leat_kernels LEAT_KERNELS = {
     .normal = normal,
     .row_sums = row_sums,
     .row_dot = row_dot,
+    .dropout = dropout,
     .graph_norm = graph_norm,
     .graph_norm_back = graph_norm_back,
     .lstm = lstm,

@@ -10,7 +10,9 @@
  * vi_round gives the nearest integer, to even between two, for |a| <= 2^22; what it gives for other
  * values differs between processors, so kernels must not use it. vf_lt and vf_le are false for NaN.
  * vi_shr copies the sign. vf_load_some and vf_store_some touch the first n < VW floats only.
- * vf_square transposes a square of VW vectors.
+ * vf_square transposes a square of VW vectors. vf_tree adds LEAT_LANES lanes, in as many vectors:
+ * lanes i and i + 8, then i + 4, i + 2, i + 1. vi_draw gives the top 24 bits of splitmix64's mix
+ * (base/rng.h) of x, x + DRAW_STEP, ..., of 64 bits each; these do not depend on its last xor.
  */
 #ifndef LEAT_NN_KERNELS_VEC_H
 #define LEAT_NN_KERNELS_VEC_H
@@ -22,6 +24,11 @@
 #endif
 
 #define LEAT_INLINE static inline __attribute__((always_inline, unused))
+
+/* Of splitmix64: the step of its counter, and the factors of its mix. */
+#define DRAW_STEP UINT64_C(0x9e3779b97f4a7c15)
+#define DRAW_MIX1 UINT64_C(0xbf58476d1ce4e5b9)
+#define DRAW_MIX2 UINT64_C(0x94d049bb133111eb)
 
 #if LEAT_VEC == 512
 
@@ -68,6 +75,34 @@ LEAT_INLINE vm vf_le(vf a, vf b) { return _mm512_cmp_ps_mask(a, b, _CMP_LE_OQ); 
 LEAT_INLINE vm vf_nan(vf a) { return _mm512_cmp_ps_mask(a, a, _CMP_UNORD_Q); }
 LEAT_INLINE vf vf_pick(vm m, vf yes, vf no) { return _mm512_mask_blend_ps(m, no, yes); }
 LEAT_INLINE vi vi_pick(vm m, vi yes, vi no) { return _mm512_mask_blend_epi32(m, no, yes); }
+
+LEAT_INLINE float vf_tree(const vf *x) {
+    const __m256 high = _mm256_castpd_ps(_mm512_extractf64x4_pd(_mm512_castps_pd(x[0]), 1));
+    const __m256 a = _mm256_add_ps(_mm512_castps512_ps256(x[0]), high);
+    const __m128 b = _mm_add_ps(_mm256_castps256_ps128(a), _mm256_extractf128_ps(a, 1));
+    const __m128 c = _mm_add_ps(b, _mm_movehl_ps(b, b));
+    return _mm_cvtss_f32(_mm_add_ss(c, _mm_shuffle_ps(c, c, 1)));
+}
+LEAT_INLINE __m512i vl_times(__m512i x, uint64_t factor) { /* the low 64 bits */
+    const __m512i low = _mm512_set1_epi64((int64_t)factor), high = _mm512_srli_epi64(low, 32);
+    const __m512i cross = _mm512_add_epi64(_mm512_mul_epu32(_mm512_srli_epi64(x, 32), low),
+                                           _mm512_mul_epu32(x, high));
+    return _mm512_add_epi64(_mm512_mul_epu32(x, low), _mm512_slli_epi64(cross, 32));
+}
+LEAT_INLINE __m256i vl_draw(__m512i x) {
+    x = vl_times(_mm512_xor_si512(x, _mm512_srli_epi64(x, 30)), DRAW_MIX1);
+    x = vl_times(_mm512_xor_si512(x, _mm512_srli_epi64(x, 27)), DRAW_MIX2);
+    return _mm512_cvtepi64_epi32(_mm512_srli_epi64(x, 40));
+}
+LEAT_INLINE vi vi_draw(uint64_t x) {
+    const __m512i eight =
+        _mm512_set_epi64((int64_t)(7 * DRAW_STEP), (int64_t)(6 * DRAW_STEP),
+                         (int64_t)(5 * DRAW_STEP), (int64_t)(4 * DRAW_STEP),
+                         (int64_t)(3 * DRAW_STEP), (int64_t)(2 * DRAW_STEP), (int64_t)DRAW_STEP, 0);
+    const __m512i low = _mm512_add_epi64(_mm512_set1_epi64((int64_t)x), eight);
+    const __m512i high = _mm512_add_epi64(low, _mm512_set1_epi64((int64_t)(8 * DRAW_STEP)));
+    return _mm512_inserti64x4(_mm512_castsi256_si512(vl_draw(low)), vl_draw(high), 1);
+}
 
 /* Four rows at a time: each 128-bit quarter of x becomes a transposed 4 x 4 square. */
 LEAT_INLINE void vf_quarters(vf x[4]) {
@@ -139,6 +174,33 @@ LEAT_INLINE vm vf_nan(vf a) { return vi_bits(_mm256_cmp_ps(a, a, _CMP_UNORD_Q));
 LEAT_INLINE vf vf_pick(vm m, vf yes, vf no) { return _mm256_blendv_ps(no, yes, vf_bits(m)); }
 LEAT_INLINE vi vi_pick(vm m, vi yes, vi no) { return _mm256_blendv_epi8(no, yes, m); }
 
+LEAT_INLINE float vf_tree(const vf *x) {
+    const __m256 a = _mm256_add_ps(x[0], x[1]);
+    const __m128 b = _mm_add_ps(_mm256_castps256_ps128(a), _mm256_extractf128_ps(a, 1));
+    const __m128 c = _mm_add_ps(b, _mm_movehl_ps(b, b));
+    return _mm_cvtss_f32(_mm_add_ss(c, _mm_shuffle_ps(c, c, 1)));
+}
+LEAT_INLINE __m256i vl_times(__m256i x, uint64_t factor) { /* the low 64 bits */
+    const __m256i low = _mm256_set1_epi64x((int64_t)factor), high = _mm256_srli_epi64(low, 32);
+    const __m256i cross = _mm256_add_epi64(_mm256_mul_epu32(_mm256_srli_epi64(x, 32), low),
+                                           _mm256_mul_epu32(x, high));
+    return _mm256_add_epi64(_mm256_mul_epu32(x, low), _mm256_slli_epi64(cross, 32));
+}
+LEAT_INLINE __m256i vl_draw(__m256i x) {
+    x = vl_times(_mm256_xor_si256(x, _mm256_srli_epi64(x, 30)), DRAW_MIX1);
+    x = vl_times(_mm256_xor_si256(x, _mm256_srli_epi64(x, 27)), DRAW_MIX2);
+    return _mm256_srli_epi64(x, 40);
+}
+LEAT_INLINE vi vi_draw(uint64_t x) {
+    const __m256i four = _mm256_set_epi64x((int64_t)(3 * DRAW_STEP), (int64_t)(2 * DRAW_STEP),
+                                           (int64_t)DRAW_STEP, 0);
+    const __m256i low = _mm256_add_epi64(_mm256_set1_epi64x((int64_t)x), four);
+    const __m256i high = _mm256_add_epi64(low, _mm256_set1_epi64x((int64_t)(4 * DRAW_STEP)));
+    const __m256 both = _mm256_shuffle_ps(_mm256_castsi256_ps(vl_draw(low)),
+                                          _mm256_castsi256_ps(vl_draw(high)), 0x88);
+    return _mm256_permute4x64_epi64(_mm256_castps_si256(both), 0xd8);
+}
+
 LEAT_INLINE void vf_halves(vf x[4]) {
     const __m256 a = _mm256_unpacklo_ps(x[0], x[1]), b = _mm256_unpackhi_ps(x[0], x[1]);
     const __m256 c = _mm256_unpacklo_ps(x[2], x[3]), d = _mm256_unpackhi_ps(x[2], x[3]);
@@ -207,6 +269,28 @@ LEAT_INLINE vm vf_nan(vf a) { return vmvnq_u32(vceqq_f32(a, a)); }
 LEAT_INLINE vf vf_pick(vm m, vf yes, vf no) { return vbslq_f32(m, yes, no); }
 LEAT_INLINE vi vi_pick(vm m, vi yes, vi no) { return vbslq_s32(m, yes, no); }
 
+LEAT_INLINE float vf_tree(const vf *x) {
+    const float32x4_t a = vaddq_f32(vaddq_f32(x[0], x[2]), vaddq_f32(x[1], x[3]));
+    const float32x2_t b = vadd_f32(vget_low_f32(a), vget_high_f32(a));
+    return vget_lane_f32(b, 0) + vget_lane_f32(b, 1);
+}
+LEAT_INLINE uint64x2_t vl_times(uint64x2_t x, uint64_t factor) { /* the low 64 bits */
+    const uint32x2_t low = vdup_n_u32((uint32_t)factor),
+                     high = vdup_n_u32((uint32_t)(factor >> 32));
+    const uint64x2_t cross = vmlal_u32(vmull_u32(vshrn_n_u64(x, 32), low), vmovn_u64(x), high);
+    return vaddq_u64(vmull_u32(vmovn_u64(x), low), vshlq_n_u64(cross, 32));
+}
+LEAT_INLINE uint32x2_t vl_draw(uint64x2_t x) {
+    x = vl_times(veorq_u64(x, vshrq_n_u64(x, 30)), DRAW_MIX1);
+    x = vl_times(veorq_u64(x, vshrq_n_u64(x, 27)), DRAW_MIX2);
+    return vmovn_u64(vshrq_n_u64(x, 40));
+}
+LEAT_INLINE vi vi_draw(uint64_t x) {
+    const uint64x2_t low = vcombine_u64(vcreate_u64(x), vcreate_u64(x + DRAW_STEP));
+    const uint64x2_t high = vaddq_u64(low, vdupq_n_u64(2 * DRAW_STEP));
+    return vreinterpretq_s32_u32(vcombine_u32(vl_draw(low), vl_draw(high)));
+}
+
 LEAT_INLINE void vf_square(vf x[VW]) {
     const float32x4_t a = vtrn1q_f32(x[0], x[1]), b = vtrn2q_f32(x[0], x[1]);
     const float32x4_t c = vtrn1q_f32(x[2], x[3]), d = vtrn2q_f32(x[2], x[3]);
@@ -269,6 +353,18 @@ LEAT_INLINE vm vf_nan(vf a) { return a != a; }
 LEAT_INLINE vf vf_pick(vm m, vf yes, vf no) { return m ? yes : no; }
 LEAT_INLINE vi vi_pick(vm m, vi yes, vi no) { return m ? yes : no; }
 LEAT_INLINE void vf_square(vf x[VW]) { (void)x; }
+LEAT_INLINE float vf_tree(const vf *x) {
+    float lanes[8];
+    for (int i = 0; i < 8; i++) lanes[i] = x[i] + x[i + 8];
+    for (int half = 4; half >= 1; half /= 2)
+        for (int i = 0; i < half; i++) lanes[i] += lanes[i + half];
+    return lanes[0];
+}
+LEAT_INLINE vi vi_draw(uint64_t x) {
+    x = (x ^ x >> 30) * DRAW_MIX1;
+    x = (x ^ x >> 27) * DRAW_MIX2;
+    return (vi)(x >> 40);
+}
 
 #endif
 

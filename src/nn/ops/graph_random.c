@@ -14,8 +14,7 @@ typedef struct random_job {
     uint8_t *mask;
     int32_t bound;
     int32_t *ids;
-    uint32_t below; /* 24 bits of an element that is kept */
-    float scale;
+    leat_dropout dropout; /* without a key */
     const float *x;
     float *y;
 } random_job;
@@ -117,12 +116,13 @@ leat_code leat_graph_below(const leat_device *device, const leat_graph_random *o
 static void dropout_part(void *context, int64_t graph) {
     const random_job *job = context;
     const graph_rows rows = rows_of(job, graph);
+    leat_dropout dropout = job->dropout;
+    dropout.key = rows.key;
     for (int64_t i = 0; i < rows.count; i++) {
         const float *x = job->x + (rows.first + i) * job->step;
         float *y = job->y + (rows.first + i) * job->step;
-        const int64_t element = rows.element + i * job->columns;
-        for (int64_t c = 0; c < job->columns; c++)
-            y[c] = bits_of(rows.key, element + c) < job->below ? x[c] * job->scale : 0.0f;
+        job->device->kernels->dropout(&dropout, (uint64_t)(rows.element + i * job->columns),
+                                      job->columns, x, y);
         for (int64_t c = job->columns; c < job->step; c++) y[c] = 0;
     }
 }
@@ -144,8 +144,8 @@ leat_code leat_graph_dropout(const leat_device *device, const leat_graph_random 
     const int64_t values = row_count(of) * leat_lanes(columns);
     LEAT_ASSERT(leat_same_or_apart(x, y, values));
     const double kept = 0x1p24 * (1 - share);
-    random_job job = {.x = x, .y = y, .scale = (float)(1 / (1 - share))};
-    job.below = (uint32_t)kept;
-    if ((double)job.below < kept) job.below++; /* the whole numbers below `kept` */
+    random_job job = {.x = x, .y = y, .dropout.scale = (float)(1 / (1 - share))};
+    job.dropout.below = (int32_t)kept;
+    if ((double)job.dropout.below < kept) job.dropout.below++; /* the whole numbers below `kept` */
     return run(&job, device, of, columns, share > 0 ? dropout_part : copy_part, err);
 }

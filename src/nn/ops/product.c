@@ -1,8 +1,9 @@
 /*
- * Products by tiles. Both factors are packed once, a in blocks of rows and b in panels of columns,
- * so that a tile reads contiguous memory whatever their form; but where c has few rows, packing b
- * would cost more than it saves, and whole panels of it are read in place. Parts of the pool are
- * rectangles of c, which go over k in steps whose panel of b fits into the first-level cache.
+ * Products by tiles. A tile reads a in blocks of rows and b in panels of columns: in place where
+ * their form allows it and c has few columns, or few rows, so that packing would cost more than it
+ * saves; otherwise they are packed once, so that a tile reads contiguous memory. A panel of b whose
+ * last columns are not there is always packed. Parts of the pool are rectangles of c, which go over
+ * k in steps whose panel of b fits into the first-level cache.
  */
 #include "nn/ops/product.h"
 
@@ -14,7 +15,8 @@
 #define PART_ROWS 120 /* of c, about; a step of their a is 120 KiB */
 #define PART_COLUMNS 256
 #define FEW_ROWS 256    /* of c: b stays where it is, if its rows are rows of b */
-#define FEW_COLUMNS 512 /* of c: a stays where it is, likewise */
+#define SOME_ROWS 1024  /* of c: likewise, unless its rows are at such a step */
+#define FEW_COLUMNS 512 /* of c: a stays where it is */
 #define ALIASED 1024    /* rows at multiples of this step push each other out of the first cache */
 
 typedef struct product_job {
@@ -23,7 +25,7 @@ typedef struct product_job {
     int64_t blocks, panel, panels;
     int64_t row_parts, column_parts;
     int64_t packed_from; /* the first panel of b that is packed */
-    bool across;         /* a is not packed */
+    bool in_place;       /* a is not packed */
     float *a, *b;        /* [block][k][row], [panel from packed_from][k][column] */
 } product_job;
 
@@ -34,8 +36,9 @@ static void set_job(product_job *job, const leat_device *device, const leat_prod
     job->blocks = leat_block_count(device, p->rows);
     job->panel = p->columns <= LEAT_LANES ? LEAT_LANES : device->kernels->tile_columns;
     job->panels = ceiling(p->columns, job->panel);
-    job->packed_from = p->rows > FEW_ROWS || p->b_transposed ? 0 : p->columns / job->panel;
-    job->across = p->columns <= FEW_COLUMNS && !p->a_transposed && p->a_step % ALIASED != 0;
+    const int64_t rows_most = p->b_step % ALIASED != 0 ? SOME_ROWS : FEW_ROWS;
+    job->packed_from = p->rows > rows_most || p->b_transposed ? 0 : p->columns / job->panel;
+    job->in_place = p->columns <= FEW_COLUMNS && p->a_step % ALIASED != 0;
     job->row_parts = ceiling(p->rows, PART_ROWS);
     job->column_parts = ceiling(p->columns, PART_COLUMNS);
 }
@@ -58,8 +61,14 @@ int64_t leat_product_work_count(const leat_device *device, const leat_product *p
     product_job job;
     if (!fits(product)) return -1;
     set_job(&job, device, product);
-    return (job.across ? 0 : product->rows * product->depth) +
+    return (job.in_place ? 0 : product->rows * product->depth) +
            (job.panels - job.packed_from) * job.panel * product->depth;
+}
+
+/* The columns that a tile of this panel computes: of the last one, only as many as there are,
+ * rounded up. */
+static int64_t width_of(const product_job *job, int64_t panel) {
+    return leat_min(job->panel, leat_lanes(job->p->columns - panel * job->panel));
 }
 
 /* One of the two that are multiplied: at(i, k), or at[k][i] if it is transposed. */
@@ -84,7 +93,7 @@ static void pack_part(void *context, int64_t part) {
     const product_job *job = context;
     const leat_product *p = job->p;
     if (part < job->blocks) {
-        if (job->across) return;
+        if (job->in_place) return;
         const int64_t first = leat_block_first(p->rows, job->blocks, part);
         const int64_t size = leat_block_first(p->rows, job->blocks, part + 1) - first;
         pack(job->device->kernels, (factor){p->a, p->a_step, p->depth, p->a_transposed}, first,
@@ -93,10 +102,11 @@ static void pack_part(void *context, int64_t part) {
     }
     const int64_t panel = part - job->blocks, first = (panel + job->packed_from) * job->panel;
     const int64_t size = leat_min(job->panel, p->columns - first);
+    const int64_t width = width_of(job, panel + job->packed_from);
     float *out = job->b + panel * job->panel * p->depth;
-    if (size < job->panel) memset(out, 0, sizeof *out * (size_t)(job->panel * p->depth));
+    if (size < width) memset(out, 0, sizeof *out * (size_t)(width * p->depth));
     pack(job->device->kernels, (factor){p->b, p->b_step, p->depth, !p->b_transposed}, first, size,
-         out, job->panel);
+         out, width);
 }
 
 /* A tile whose last columns are not there, by way of a buffer. */
@@ -122,6 +132,16 @@ static void finish_row(const product_job *job, int64_t row, int64_t first, int64
     else if (p->act == LEAT_ACT_FUNCTION) kernels->map(p->function, columns, c, c);
 }
 
+/* Where a tile finds the rows of a from `first` on, at k0. */
+static void set_a(const product_job *job, leat_tile *tile, int64_t first, int64_t k0) {
+    const leat_product *p = job->p;
+    tile->across = job->in_place && !p->a_transposed;
+    tile->a_step = job->in_place ? p->a_step : tile->rows;
+    if (!job->in_place) tile->a = job->a + first * p->depth + k0 * tile->rows;
+    else if (p->a_transposed) tile->a = p->a + k0 * p->a_step + first;
+    else tile->a = p->a + first * p->a_step + k0;
+}
+
 /* Steps of k from outside, then panels, then blocks: a panel of b stays in the first-level cache.
  */
 static void run_part(void *context, int64_t part) {
@@ -133,8 +153,7 @@ static void run_part(void *context, int64_t part) {
     const int64_t panel0 = leat_block_first(job->panels, job->column_parts, column_part);
     const int64_t panel1 = leat_block_first(job->panels, job->column_parts, column_part + 1);
     static const int64_t none = 0;
-    leat_tile tile = {
-        .columns = (int)job->panel, .taps = 1, .a_tap = &none, .b_tap = &none, .c_step = p->c_step};
+    leat_tile tile = {.taps = 1, .a_tap = &none, .b_tap = &none, .c_step = p->c_step};
     int64_t k0 = 0;
     do {
         tile.depth = leat_min(DEPTH, p->depth - k0);
@@ -142,19 +161,17 @@ static void run_part(void *context, int64_t part) {
         for (int64_t panel = panel0; panel < panel1; panel++) {
             const int64_t column = panel * job->panel;
             const bool packed = panel >= job->packed_from;
-            tile.b_step = packed ? job->panel : p->b_step;
+            tile.columns = (int)width_of(job, panel);
+            tile.b_step = packed ? tile.columns : p->b_step;
             tile.b = packed ? job->b + (column - job->packed_from * job->panel) * p->depth
                             : p->b + column;
             tile.b += k0 * tile.b_step;
             for (int64_t block = block0; block < block1; block++) {
                 const int64_t first = leat_block_first(p->rows, job->blocks, block);
                 tile.rows = (int)(leat_block_first(p->rows, job->blocks, block + 1) - first);
-                tile.across = job->across;
-                tile.a_step = job->across ? p->a_step : tile.rows;
-                tile.a = job->across ? p->a + first * p->a_step + k0
-                                     : job->a + first * p->depth + k0 * tile.rows;
+                set_a(job, &tile, first, k0);
                 tile.c = p->c + first * p->c_step + column;
-                if (p->columns - column >= job->panel) job->device->kernels->tile(&tile);
+                if (p->columns - column >= tile.columns) job->device->kernels->tile(&tile);
                 else run_edge(job->device->kernels, tile, p->columns - column);
             }
         }
@@ -202,7 +219,7 @@ leat_code leat_product_run(const leat_device *device, const leat_product *produc
     set_job(&job, device, p);
     LEAT_ASSERT(job.packed_from >= 0 && job.packed_from <= job.panels);
     job.a = work;
-    job.b = job.across ? work : work + p->rows * p->depth;
+    job.b = job.in_place ? work : work + p->rows * p->depth;
     if (p->rows == 0 || p->columns == 0) return LEAT_OK;
     LEAT_TRY(
         leat_device_run(device, job.blocks + job.panels - job.packed_from, pack_part, &job, err));
