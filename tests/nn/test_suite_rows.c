@@ -9,7 +9,7 @@
 
 /* Of every variant on every machine: a part of the kernel class of models that compute with rows.
  */
-#define SUITE_HASH UINT64_C(0xd2f8612bb5a0f60c)
+#define SUITE_HASH UINT64_C(0x4391531f5bee7764)
 
 static void every_variant(void **state) {
     (void)state;
@@ -48,6 +48,26 @@ static float dot_in_order(int64_t columns, const float *a, const float *b) {
     return sum;
 }
 
+/* Draws the element after each. */
+static void dropout_late(const leat_dropout *of, uint64_t first, int64_t count, const float *x,
+                         float *y) {
+    leat_kernels_scalar.dropout(of, first + 1, count, x, y);
+}
+
+/* Leaves the largest value in. */
+static float exp_of_itself(int64_t count, float *x, float *most) {
+    float sum = 0;
+    *most = 0;
+    leat_kernels_scalar.map(LEAT_FUNCTION_EXP, count, x, x);
+    for (int64_t i = 0; i < count; i++) sum += x[i];
+    return sum;
+}
+
+/* Multiplies by factor / divisor. */
+static void scale_once(int64_t count, float divisor, float factor, float *x) {
+    for (int64_t i = 0; i < count; i++) x[i] *= factor / divisor;
+}
+
 /* Multiplies by 1 / root. */
 static void norm_of_inverse(const leat_graph_norm *norm, int64_t rows, int64_t step, const float *x,
                             float *y) {
@@ -84,13 +104,16 @@ static void lstm_back_without(int64_t hidden, float *gates, const float *before,
 
 static void wrong_kernels_are_caught(void **state) {
     (void)state;
-    leat_kernels wrong[6];
+    leat_kernels wrong[9];
     static const char *const words[] = {"sums of rows: 2 rows",
                                         "product of rows: ",
                                         "normalisation of a graph: 1 rows",
                                         "its gradient: 1 rows",
                                         "step of an LSTM: 16 values: result",
-                                        "its gradient: 16 values, first step"};
+                                        "its gradient: 16 values, first step",
+                                        "dropout: ",
+                                        "exponentials of a row: ",
+                                        "shares of a row: "};
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) wrong[i] = leat_kernels_scalar;
     wrong[0].row_sums = sums_apart;
     wrong[1].row_dot = dot_in_order;
@@ -98,6 +121,9 @@ static void wrong_kernels_are_caught(void **state) {
     wrong[3].graph_norm_back = norm_back_short;
     wrong[4].lstm = lstm_forgetting;
     wrong[5].lstm_back = lstm_back_without;
+    wrong[6].dropout = dropout_late;
+    wrong[7].row_exp = exp_of_itself;
+    wrong[8].row_scale = scale_once;
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         char message[300];
         assert_false(leat_rows_check(&wrong[i], message, sizeof message));

@@ -9,7 +9,7 @@
 
 /* Of every variant on every machine: a part of the kernel class of models that compute with edges.
  */
-#define SUITE_HASH UINT64_C(0xda55b28c96bcd72c)
+#define SUITE_HASH UINT64_C(0x84af50efd9d012b9)
 
 static void every_variant(void **state) {
     (void)state;
@@ -75,18 +75,34 @@ static void back_in_order(const leat_edge_rows *of, int64_t edges, const int32_t
     leat_kernels_scalar.edge_sums_back(of, edges, in_order, shares, more, sums);
 }
 
+/* One chain a lane. */
+static void gather_in_lanes(const leat_gather *of, int64_t count, const float *rows,
+                            const float *with, float *dots) {
+    for (int64_t t = 0; t < count; t++)
+        dots[t] = leat_kernels_scalar.row_dot(of->columns, with, rows + of->index[t] * of->step);
+}
+
+/* Leaves the last one out. */
+static void gather_short(const leat_gather *of, int64_t count, const float *shares,
+                         const float *with, float *rows) {
+    leat_kernels_scalar.gather_add(of, count > 0 ? count - 1 : 0, shares, with, rows);
+}
+
 static void wrong_kernels_are_caught(void **state) {
     (void)state;
-    leat_kernels wrong[5];
-    static const char *const words[] = {
-        "weighted sums over edges: ", "scores of edges: ", "gradient of their weight: ",
-        "products of edges: ", "sums over edges of a source: "};
+    leat_kernels wrong[7];
+    static const char *const words[] = {"weighted sums over edges: ",    "scores of edges: ",
+                                        "gradient of their weight: ",    "products of edges: ",
+                                        "sums over edges of a source: ", "products of named rows: ",
+                                        "named rows that are added to: "};
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) wrong[i] = leat_kernels_scalar;
     wrong[0].edge_sums = sums_from_the_end;
     wrong[1].edge_scores = scores_straight;
     wrong[2].edge_scores_back = scores_back_anew;
     wrong[3].edge_dots = dots_in_order;
     wrong[4].edge_sums_back = back_in_order;
+    wrong[5].gather_dots = gather_in_lanes;
+    wrong[6].gather_add = gather_short;
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         char message[300];
         assert_false(leat_segments_check(&wrong[i], message, sizeof message));

@@ -77,6 +77,12 @@ typedef struct leat_edge_rows {
     const float *rows;
 } leat_edge_rows;
 
+/* Rows that are named one by one; columns is a multiple of LEAT_LANES. */
+typedef struct leat_gather {
+    int64_t columns, step;
+    const int32_t *index;
+} leat_gather;
+
 /* What dropout draws: see ops/graph_random.h. */
 typedef struct leat_dropout {
     uint64_t key;
@@ -159,6 +165,11 @@ typedef struct leat_kernels {
     /* The inner product of two rows: lane l of LEAT_LANES adds columns l, l + 16, ... by fma from
      * +0; then lanes i and i + 8, i + 4, i + 2, i + 1; then + 0, so that no sum is -0. */
     float (*row_dot)(int64_t columns, const float *a, const float *b);
+    /* x becomes e = exp(x - most), most being the largest x; the sum of all e is returned, with
+     * lanes as row_dot. count >= 1. */
+    float (*row_exp)(int64_t count, float *x, float *most);
+    /* x = (x / divisor) * factor. */
+    void (*row_scale)(int64_t count, float divisor, float factor, float *x);
     /* y = x * scale where the top 24 bits of leat_random_at(key, first), (key, first + 1), ... are
      * below `below`, else +0; y may be x. */
     void (*dropout)(const leat_dropout *of, uint64_t first, int64_t count, const float *x,
@@ -196,6 +207,13 @@ typedef struct leat_kernels {
      * .), then + row p of `more`. */
     void (*edge_sums_back)(const leat_edge_rows *of, int64_t edges, const int32_t *places,
                            const float *shares, const float *more, float *sums);
+    /* dots[t] = chain over the columns, ascending, from +0: fma(with, row index[t] of rows, .), as
+     * a product has it. */
+    void (*gather_dots)(const leat_gather *of, int64_t count, const float *rows, const float *with,
+                        float *dots);
+    /* Row index[t] of rows = fma(shares[t], with, itself); the rows are different. */
+    void (*gather_add)(const leat_gather *of, int64_t count, const float *shares, const float *with,
+                       float *rows);
 } leat_kernels;
 
 extern const leat_kernels leat_kernels_scalar;

@@ -43,6 +43,56 @@ static float row_dot(int64_t columns, const float *a, const float *b) {
     return sum_of_lanes(lanes);
 }
 
+/* ---- Softmax -------------------------------------------------------------------------------- */
+
+LEAT_INLINE float row_most(int64_t count, const float *x) {
+    float lanes[VW], most = x[0];
+    vf largest = vf_set(x[0]);
+    int64_t i = 0;
+    for (; i + VW <= count; i += VW) {
+        const vf at = vf_load(x + i);
+        largest = vf_pick(vf_lt(largest, at), at, largest);
+    }
+    vf_store(lanes, largest);
+    for (int v = 0; v < VW; v++) most = lanes[v] > most ? lanes[v] : most;
+    for (; i < count; i++) most = x[i] > most ? x[i] : most;
+    return most;
+}
+
+/* Lanes behind the last value add nothing to what is not negative. */
+static float row_exp(int64_t count, float *x, float *most) {
+    vf lanes[LANE_VECTORS];
+    *most = row_most(count, x);
+    const vf largest = vf_set(*most);
+#pragma GCC unroll 16
+    for (int v = 0; v < LANE_VECTORS; v++) {
+        vf sum = vf_set(0.0f);
+        int64_t i = v * VW;
+        for (; i + VW <= count; i += LEAT_LANES) {
+            const vf e = vf_exp(vf_sub(vf_load(x + i), largest));
+            vf_store(x + i, e);
+            sum = vf_add(sum, e);
+        }
+        if (i < count) {
+            const int rest = (int)(count - i);
+            vf_store_some(x + i, vf_exp(vf_sub(vf_load_some(x + i, rest), largest)), rest);
+            sum = vf_add(sum, vf_load_some(x + i, rest));
+        }
+        lanes[v] = sum;
+    }
+    return sum_of_lanes(lanes);
+}
+
+static void row_scale(int64_t count, float divisor, float factor, float *x) {
+    const vf below = vf_set(divisor), times = vf_set(factor);
+    int64_t i = 0;
+    for (; i + VW <= count; i += VW) vf_store(x + i, vf_mul(vf_div(vf_load(x + i), below), times));
+    if (i < count) {
+        const int rest = (int)(count - i);
+        vf_store_some(x + i, vf_mul(vf_div(vf_load_some(x + i, rest), below), times), rest);
+    }
+}
+
 /* ---- Dropout -------------------------------------------------------------------------------- */
 
 static void dropout(const leat_dropout *of, uint64_t first, int64_t count, const float *x,

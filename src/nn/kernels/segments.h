@@ -103,4 +103,34 @@ static void edge_sums_back(const leat_edge_rows *of, int64_t edges, const int32_
     }
 }
 
+/* VW rows at a time: squares of them are transposed, so that a lane is a row. */
+static void gather_dots(const leat_gather *of, int64_t count, const float *rows, const float *with,
+                        float *dots) {
+    for (int64_t t = 0; t < count; t += VW) {
+        const float *row[VW];
+        vf sum = vf_set(0.0f);
+        for (int v = 0; v < VW; v++)
+            row[v] = rows + of->index[t + v < count ? t + v : count - 1] * of->step;
+        for (int64_t c = 0; c < of->columns; c += VW) {
+            vf square[VW];
+#pragma GCC unroll 16
+            for (int v = 0; v < VW; v++) square[v] = vf_load(row[v] + c);
+            vf_square(square);
+#pragma GCC unroll 16
+            for (int v = 0; v < VW; v++) sum = vf_fma(vf_set(with[c + v]), square[v], sum);
+        }
+        store_columns(dots + t, sum, count - t);
+    }
+}
+
+static void gather_add(const leat_gather *of, int64_t count, const float *shares, const float *with,
+                       float *rows) {
+    for (int64_t t = 0; t < count; t++) {
+        const vf share = vf_set(shares[t]);
+        float *row = rows + of->index[t] * of->step;
+        for (int64_t c = 0; c < of->columns; c += VW)
+            vf_store(row + c, vf_fma(share, vf_load(with + c), vf_load(row + c)));
+    }
+}
+
 #endif

@@ -53,6 +53,37 @@ static void case_row_dot_of_nothing(suite_run *run) {
     }
 }
 
+static float map_one(leat_function what, float x) {
+    leat_kernels_scalar.map(what, 1, &x, &x);
+    return x;
+}
+
+/* Values behind the last one stay. */
+static void case_softmax(suite_run *run) {
+    enum { MOST = 3 * LEAT_LANES + 3 };
+    for (int count = 1; count <= MOST; count++) {
+        float x[MOST], expected[MOST], lanes[LEAT_LANES] = {0}, got[2];
+        char sizes[40];
+        snprintf(sizes, sizeof sizes, "%d values", count);
+        fill_rough(run, MOST, x);
+        for (int i = 0; i < MOST; i++) x[i] *= 40;
+        memcpy(expected, x, sizeof x);
+        float most = x[0];
+        for (int i = 1; i < count; i++) most = x[i] > most ? x[i] : most;
+        for (int i = 0; i < count; i++) {
+            expected[i] = map_one(LEAT_FUNCTION_EXP, expected[i] - most);
+            lanes[i % LEAT_LANES] += expected[i];
+        }
+        const float want[2] = {tree_of(lanes), most};
+        got[0] = run->kernels->row_exp(count, x, &got[1]);
+        compare(run, "exponentials of a row", sizes, MOST, x, expected);
+        compare(run, "their sum, and the largest value", sizes, 2, got, want);
+        for (int i = 0; i < count; i++) expected[i] = expected[i] / want[0] * 0.3f;
+        run->kernels->row_scale(count, got[0], 0.3f, x);
+        compare(run, "shares of a row", sizes, MOST, x, expected);
+    }
+}
+
 /* Keys whose counters run over, and shares of 0 and 1. */
 static void case_dropout(suite_run *run) {
     enum { MOST = 2 * LEAT_LANES + 3 };
@@ -182,11 +213,6 @@ static void case_graph_norm(suite_run *run) {
 
 /* ---- LSTM ----------------------------------------------------------------------------------- */
 
-static float map_one(leat_function what, float x) {
-    leat_kernels_scalar.map(what, 1, &x, &x);
-    return x;
-}
-
 typedef struct suite_cell {
     float gates[4], before, cell, out, up, carry;
     bool first;
@@ -263,7 +289,8 @@ static void case_lstm(suite_run *run) {
 }
 
 static suite_case *const cases[] = {
-    case_row_sums, case_row_dot, case_graph_norm, case_lstm, case_row_dot_of_nothing, case_dropout};
+    case_row_sums,           case_row_dot, case_graph_norm, case_lstm,
+    case_row_dot_of_nothing, case_dropout, case_softmax};
 
 bool leat_rows_check(const leat_kernels *kernels, char *message, size_t size) {
     return suite_check(cases, sizeof cases / sizeof *cases, kernels, message, size);

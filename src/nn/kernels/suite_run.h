@@ -82,14 +82,18 @@ LEAT_SUITE void compare(suite_run *run, const char *name, const char *sizes, int
     }
 }
 
-/* The inner product as kernels.h has it. */
+/* Lanes added, and the inner product, as kernels.h has them. */
+LEAT_SUITE float tree_of(float lanes[LEAT_LANES]) {
+    for (int half = LEAT_LANES / 2; half >= 1; half /= 2)
+        for (int i = 0; i < half; i++) lanes[i] += lanes[i + half];
+    return lanes[0] + 0.0f;
+}
+
 LEAT_SUITE float lanes_dot(int64_t columns, const float *a, const float *b) {
     float lanes[LEAT_LANES] = {0};
     for (int64_t c = 0; c < columns; c++)
         lanes[c % LEAT_LANES] = fmaf(a[c], b[c], lanes[c % LEAT_LANES]);
-    for (int half = LEAT_LANES / 2; half >= 1; half /= 2)
-        for (int i = 0; i < half; i++) lanes[i] += lanes[i + half];
-    return lanes[0] + 0.0f;
+    return tree_of(lanes);
 }
 
 /* A case computes something with the kernels of the run, and gives results and reference to

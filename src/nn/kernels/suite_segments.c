@@ -174,7 +174,45 @@ static void case_underflow(suite_run *run) {
     }
 }
 
-static suite_case *const cases[] = {case_segments, case_underflow};
+/* Rows that are named: some twice in a product, each once where it is added to. */
+static void case_gather(suite_run *run) {
+    enum { GATHERED = LEAT_LANES + 3, COLUMNS = 2 * LEAT_LANES, WIDE = COLUMNS + 1 };
+    for (int i = 0; i <= 2 * GATHERED; i++) {
+        const int count = i / 2;
+        int32_t index[GATHERED];
+        float rows[GATHERED * WIDE], got[GATHERED * WIDE], expected[GATHERED * WIDE];
+        float with[COLUMNS], shares[GATHERED], dots[GATHERED], want[GATHERED];
+        const leat_gather of = {(1 + i % 2) * LEAT_LANES, WIDE, index};
+        char sizes[60];
+        snprintf(sizes, sizeof sizes, "%d rows, %d columns", count, (int)of.columns);
+        fills[i % FILLS](run, GATHERED * WIDE, rows);
+        fills[i % FILLS](run, COLUMNS, with);
+        fills[i % FILLS](run, GATHERED, shares);
+        memcpy(dots, shares, sizeof dots);
+        memcpy(want, shares, sizeof want);
+        for (int t = 0; t < count; t++) {
+            index[t] = (int32_t)(next_bits(run) % GATHERED);
+            want[t] = 0;
+            for (int c = 0; c < of.columns; c++)
+                want[t] = fmaf(with[c], rows[index[t] * WIDE + c], want[t]);
+        }
+        run->kernels->gather_dots(&of, count, rows, with, dots);
+        compare(run, "products of named rows", sizes, GATHERED, dots, want);
+        memcpy(got, rows, sizeof got);
+        memcpy(expected, rows, sizeof expected);
+        for (int t = 0; t < count; t++) {
+            index[t] = (7 * t + i) % GATHERED;
+            for (int c = 0; c < of.columns; c++) {
+                float *at = &expected[index[t] * WIDE + c];
+                *at = fmaf(shares[t], with[c], *at);
+            }
+        }
+        run->kernels->gather_add(&of, count, shares, with, got);
+        compare(run, "named rows that are added to", sizes, GATHERED * WIDE, got, expected);
+    }
+}
+
+static suite_case *const cases[] = {case_segments, case_underflow, case_gather};
 
 bool leat_segments_check(const leat_kernels *kernels, char *message, size_t size) {
     return suite_check(cases, sizeof cases / sizeof *cases, kernels, message, size);

@@ -31,6 +31,8 @@ const leat_kernels LEAT_KERNELS = {
     .normal = normal,
     .row_sums = row_sums,
     .row_dot = row_dot,
+    .row_exp = row_exp,
+    .row_scale = row_scale,
     .dropout = dropout,
     .graph_norm = graph_norm,
     .graph_norm_back = graph_norm_back,
@@ -41,4 +43,6 @@ const leat_kernels LEAT_KERNELS = {
     .edge_dots = edge_dots,
     .edge_sums = edge_sums,
     .edge_sums_back = edge_sums_back,
+    .gather_dots = gather_dots,
+    .gather_add = gather_add,
 };

@@ -94,39 +94,74 @@ typedef struct neighbour_sums {
     double positives, negatives;
 } neighbour_sums;
 
+/* A block of nodes: the input of the last layer, and its gradient. */
+typedef struct block {
+    int64_t rows;
+    const float *in;
+    float *up;
+} block;
+
+/* Logits of all identifiers, and the terms' from these; then the terms' gradients among 0s. */
+static leat_code all_logits(const leat_vgae_pass *pass, const block *of, bool back,
+                            leat_error *err) {
+    leat_vgae_scratch *s = pass->scratch;
+    const leat_vgae_dense *at = &pass->shape->neighbour[2];
+    const leat_linear linear = leat_vgae_linear(pass, at, of->rows, pass->shape->vocabulary, false);
+    const leat_linear_gradient gradient = {s->gradient + at->weight, s->gradient + at->bias, of->up,
+                                           false};
+    if (!back) {
+        LEAT_TRY(leat_linear_forward(&pass->device, &linear, of->in, s->logits, err));
+        leat_neighbour_terms_take(&s->terms, s->logits);
+        return LEAT_OK;
+    }
+    leat_neighbour_terms_put(&s->terms, s->logits);
+    return leat_linear_backward(&pass->device, &linear, of->in, s->logits, &gradient, err);
+}
+
+/* The same without the logits that have no term. */
+static leat_code few_logits(const leat_vgae_pass *pass, const block *of, bool back,
+                            leat_error *err) {
+    leat_vgae_scratch *s = pass->scratch;
+    const leat_vgae_dense *at = &pass->shape->neighbour[2];
+    const leat_neighbour_logits logits = {.terms = &s->terms,
+                                          .in = pass->shape->values,
+                                          .x = of->in,
+                                          .weight = pass->parameters + at->weight,
+                                          .bias = pass->parameters + at->bias};
+    const leat_neighbour_gradient gradient = {s->gradient + at->weight, s->gradient + at->bias,
+                                              of->up};
+    return back ? leat_neighbour_logits_backward(&pass->device, &logits, &gradient, err)
+                : leat_neighbour_logits_forward(&pass->device, &logits, err);
+}
+
 static leat_code logits_block(const leat_vgae_pass *pass, int64_t at, neighbour_sums *sums,
                               leat_error *err) {
     leat_vgae_scratch *s = pass->scratch;
-    const leat_vgae_dense *of = &pass->shape->neighbour[2];
-    const int64_t rows = leat_min(LEAT_VGAE_BLOCK, pass->batch->nodes - at);
     const int64_t place = at * leat_lanes(pass->shape->values);
-    const leat_linear linear = leat_vgae_linear(pass, of, rows, pass->shape->vocabulary, false);
-    const leat_linear_gradient gradient = {s->gradient + of->weight, s->gradient + of->bias,
-                                           s->up[1] + place, false};
+    const block of = {leat_min(LEAT_VGAE_BLOCK, pass->batch->nodes - at),
+                      s->dropped_dense[1] + place, s->up[1] + place};
     const leat_neighbours *found = &s->neighbours;
     const leat_neighbour_loss loss = {
-        .of = found,
-        .node = at,
-        .rows = rows,
-        .logits = s->logits,
+        .terms = &s->terms,
         .of_positive = (float)(LEAT_VGAE_SHARE_NEIGHBOURS / (double)found->positives),
         .of_negative = (float)(LEAT_VGAE_SHARE_NEIGHBOURS / (double)found->negatives)};
-    const float *in = s->dropped_dense[1] + place;
-    LEAT_TRY(leat_linear_forward(&pass->device, &linear, in, s->logits, err));
-    LEAT_TRY(
-        leat_neighbour_loss_run(&pass->device, &loss, s->d_logits, s->sums[0], s->sums[1], err));
-    for (int64_t i = 0; i < rows; i++) {
+    leat_code (*const logits)(const leat_vgae_pass *, const block *, bool, leat_error *) =
+        pass->shape->vocabulary > LEAT_VGAE_ALL_IDS ? few_logits : all_logits;
+    leat_neighbour_terms_set(found, at, of.rows, &s->terms);
+    LEAT_TRY(logits(pass, &of, false, err));
+    LEAT_TRY(leat_neighbour_loss_run(&pass->device, &loss, s->sums[0], s->sums[1], err));
+    for (int64_t i = 0; i < of.rows; i++) {
         sums->positives += s->sums[0][i];
         sums->negatives += s->sums[1][i];
     }
-    return leat_linear_backward(&pass->device, &linear, in, s->d_logits, &gradient, err);
+    return logits(pass, &of, true, err);
 }
 
 leat_code leat_vgae_neighbour_head(const leat_vgae_pass *pass, double *loss, leat_error *err) {
     leat_vgae_scratch *s = pass->scratch;
     neighbour_sums sums = {0};
     LEAT_ASSERT(pass->random.drawn != NULL);
-    s->neighbours.ids = pass->shape->vocabulary;
+    s->neighbours.ids = s->terms.ids = pass->shape->vocabulary;
     s->neighbours.draws = LEAT_VGAE_DRAWS;
     s->neighbours.drawn = pass->random.drawn;
     leat_neighbours_set(pass->batch, pass->random.hidden, &s->neighbours);

@@ -79,6 +79,7 @@ static double *take_doubles(leat_float_layout *floats, int64_t count) {
 static void lay_out_lists(leat_vgae_scratch *s, const leat_vgae_shape *shape, int64_t nodes,
                           int64_t edges, leat_float_layout *floats) {
     const int64_t all = edges + nodes; /* a self-loop for each node */
+    const int64_t terms = leat_neighbour_terms_most(LEAT_VGAE_BLOCK, LEAT_VGAE_DRAWS, edges);
     s->edges.target_first = take_ints(floats, nodes + 1);
     s->edges.source_first = take_ints(floats, nodes + 1);
     s->edges.source = take_ints(floats, all);
@@ -88,6 +89,11 @@ static void lay_out_lists(leat_vgae_scratch *s, const leat_vgae_shape *shape, in
     s->neighbours.first = take_ints(floats, nodes + 1);
     s->neighbours.positive = take_ints(floats, edges);
     s->neighbours.kept = take_bytes(floats, nodes * LEAT_VGAE_DRAWS);
+    s->terms.first = take_ints(floats, LEAT_VGAE_BLOCK + 1);
+    s->terms.id = take_ints(floats, terms);
+    s->terms.times = leat_float_layout_take(floats, terms);
+    s->terms.logit = leat_float_layout_take(floats, terms);
+    s->terms.counts = leat_float_layout_take(floats, leat_neighbour_work_count(shape->vocabulary));
     s->id = take_ints(floats, nodes);
     s->rows = take_ints(floats, nodes);
     s->want = take_ints(floats, nodes);
@@ -135,7 +141,6 @@ void leat_vgae_lay_out(leat_vgae_scratch *s, const leat_vgae_shape *shape,
     s->block = leat_float_layout_take(floats, LEAT_VGAE_BLOCK * leat_lanes(shape->values));
     s->d_block = leat_float_layout_take(floats, LEAT_VGAE_BLOCK * leat_lanes(shape->values));
     s->logits = leat_float_layout_take(floats, LEAT_VGAE_BLOCK * leat_lanes(shape->vocabulary));
-    s->d_logits = leat_float_layout_take(floats, LEAT_VGAE_BLOCK * leat_lanes(shape->vocabulary));
     s->work = leat_float_layout_take(floats, work_count(shape, device, nodes, edges));
     s->gradient = leat_float_layout_take(floats, shape->size);
 }

@@ -18,6 +18,7 @@
 #include "leat/nn.h"
 #include "nn/ops/gatv2.h"
 #include "nn/ops/linear.h"
+#include "nn/ops/neighbours.h"
 #include "nn/ops/vgae_loss.h"
 #include "nn/params.h"
 #include "nn/unit/float_layout.h"
@@ -34,8 +35,9 @@
 enum {
     LEAT_VGAE_EMBEDDING = 32,
     LEAT_VGAE_INPUT = LEAT_VGAE_EMBEDDING + LEAT_MICRO_NODE_FEATURES,
-    LEAT_VGAE_DRAWS = 32,  /* identifiers for each node, of which most are no neighbours */
-    LEAT_VGAE_BLOCK = 256, /* nodes whose V logits are in memory at a time */
+    LEAT_VGAE_DRAWS = 32,    /* identifiers for each node, of which most are no neighbours */
+    LEAT_VGAE_BLOCK = 256,   /* nodes whose V logits are in memory at a time */
+    LEAT_VGAE_ALL_IDS = 256, /* above it, logits of neighbours are computed where a term needs it */
     LEAT_VGAE_PARAMS = 30
 };
 
@@ -68,10 +70,11 @@ LEAT_MUST_CHECK leat_code leat_vgae_shape_set(leat_vgae_shape *shape, leat_vgae_
 typedef struct leat_vgae_scratch {
     leat_graph_edges edges;
     leat_neighbours neighbours;
-    int32_t *id;               /* [N] as the embedding takes them */
-    int32_t *rows, *want;      /* [N] nodes with an identifier to be found, and these */
-    int32_t *drawn, *by_id;    /* [N][LEAT_VGAE_DRAWS]; work space of the embedding */
-    uint8_t *hidden, *dropped; /* [N] */
+    leat_neighbour_terms terms; /* of a block of nodes */
+    int32_t *id;                /* [N] as the embedding takes them */
+    int32_t *rows, *want;       /* [N] nodes with an identifier to be found, and these */
+    int32_t *drawn, *by_id;     /* [N][LEAT_VGAE_DRAWS]; work space of the embedding */
+    uint8_t *hidden, *dropped;  /* [N] */
     leat_gatv2_kept encoder, decoder;
     float *input, *d_input;             /* [N][LEAT_VGAE_INPUT] */
     float *attended, *normed, *encoded; /* [N][W]: GATv2, then GraphNorm and ReLU, then dropout */
@@ -81,7 +84,7 @@ typedef struct leat_vgae_scratch {
     float *dense[2], *dropped_dense[2]; /* [N][W]: of the neighbours' head */
     float *d_z, *up[2];                 /* [N][W] */
     float *block, *d_block;             /* [LEAT_VGAE_BLOCK][W] */
-    float *logits, *d_logits;           /* [LEAT_VGAE_BLOCK][V] */
+    float *logits;                      /* [LEAT_VGAE_BLOCK][V] */
     double *sums[2];                    /* [N] */
     float *work, *gradient;
 } leat_vgae_scratch;
