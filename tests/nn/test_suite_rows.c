@@ -9,7 +9,7 @@
 
 /* Of every variant on every machine: a part of the kernel class of models that compute with rows.
  */
-#define SUITE_HASH UINT64_C(0x4391531f5bee7764)
+#define SUITE_HASH UINT64_C(0xd2a1227f77a1b870)
 
 static void every_variant(void **state) {
     (void)state;
@@ -68,6 +68,14 @@ static void scale_once(int64_t count, float divisor, float factor, float *x) {
     for (int64_t i = 0; i < count; i++) x[i] *= factor / divisor;
 }
 
+/* The bias after the activation. */
+static void finish_late(const leat_finish *of, int64_t rows, int64_t columns, int64_t step,
+                        float *c) {
+    const leat_finish first = {NULL, of->slope}, then = {of->bias, 1};
+    leat_kernels_scalar.row_finish(&first, rows, columns, step, c);
+    leat_kernels_scalar.row_finish(&then, rows, columns, step, c);
+}
+
 /* Multiplies by 1 / root. */
 static void norm_of_inverse(const leat_graph_norm *norm, int64_t rows, int64_t step, const float *x,
                             float *y) {
@@ -104,7 +112,7 @@ static void lstm_back_without(int64_t hidden, float *gates, const float *before,
 
 static void wrong_kernels_are_caught(void **state) {
     (void)state;
-    leat_kernels wrong[9];
+    leat_kernels wrong[10];
     static const char *const words[] = {"sums of rows: 2 rows",
                                         "product of rows: ",
                                         "normalisation of a graph: 1 rows",
@@ -113,7 +121,8 @@ static void wrong_kernels_are_caught(void **state) {
                                         "its gradient: 16 values, first step",
                                         "dropout: ",
                                         "exponentials of a row: ",
-                                        "shares of a row: "};
+                                        "shares of a row: ",
+                                        "end of a product: "};
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) wrong[i] = leat_kernels_scalar;
     wrong[0].row_sums = sums_apart;
     wrong[1].row_dot = dot_in_order;
@@ -124,6 +133,7 @@ static void wrong_kernels_are_caught(void **state) {
     wrong[6].dropout = dropout_late;
     wrong[7].row_exp = exp_of_itself;
     wrong[8].row_scale = scale_once;
+    wrong[9].row_finish = finish_late;
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         char message[300];
         assert_false(leat_rows_check(&wrong[i], message, sizeof message));

@@ -77,6 +77,12 @@ typedef struct leat_edge_rows {
     const float *rows;
 } leat_edge_rows;
 
+/* What follows a product, for each row: c + bias, then the activation with this slope below 0. */
+typedef struct leat_finish {
+    const float *bias; /* [columns]; NULL: none */
+    float slope;       /* 1: none, 0: ReLU */
+} leat_finish;
+
 /* Rows that are named one by one; columns is a multiple of LEAT_LANES. */
 typedef struct leat_gather {
     int64_t columns, step;
@@ -165,6 +171,8 @@ typedef struct leat_kernels {
     /* The inner product of two rows: lane l of LEAT_LANES adds columns l, l + 16, ... by fma from
      * +0; then lanes i and i + 8, i + 4, i + 2, i + 1; then + 0, so that no sum is -0. */
     float (*row_dot)(int64_t columns, const float *a, const float *b);
+    void (*row_finish)(const leat_finish *of, int64_t rows, int64_t columns, int64_t step,
+                       float *c);
     /* x becomes e = exp(x - most), most being the largest x; the sum of all e is returned, with
      * lanes as row_dot. count >= 1. */
     float (*row_exp)(int64_t count, float *x, float *most);

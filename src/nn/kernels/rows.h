@@ -7,9 +7,19 @@
 
 #include "functions.h"
 #include "kernels.h"
+#include "norm.h"
 #include "vec.h"
 
 LEAT_INLINE vf vf_minus(vf x) { return vf_sub(vf_set(0.0f), x); }
+
+/* The columns of a row from one on, of which so many are left. */
+LEAT_INLINE vf load_columns(const float *from, int64_t left) {
+    return left >= VW ? vf_load(from) : vf_load_some(from, (int)left);
+}
+LEAT_INLINE void store_columns(float *to, vf x, int64_t left) {
+    if (left >= VW) vf_store(to, x);
+    else vf_store_some(to, x, (int)left);
+}
 
 static void row_sums(int64_t rows, int64_t step, const float *x, float *sums) {
     for (int v = 0; v < LEAT_LANES; v += VW) {
@@ -41,6 +51,24 @@ static float row_dot(int64_t columns, const float *a, const float *b) {
         lanes[v] = sum;
     }
     return sum_of_lanes(lanes);
+}
+
+/* ---- After a product ------------------------------------------------------------------------ */
+
+static void row_finish(const leat_finish *of, int64_t rows, int64_t columns, int64_t step,
+                       float *c) {
+    const vf slope = vf_set(of->slope);
+    const bool bent = of->slope != 1, moved = of->bias != 0;
+    for (int64_t v = 0; v < columns; v += VW) {
+        const int64_t rest = columns - v;
+        const vf bias = moved ? load_columns(of->bias + v, rest) : slope;
+        for (int64_t row = 0; row < rows; row++) {
+            float *at = c + row * step + v;
+            vf x = load_columns(at, rest);
+            if (moved) x = vf_add(x, bias);
+            store_columns(at, bent ? leaky_of(x, slope) : x, rest);
+        }
+    }
 }
 
 /* ---- Softmax -------------------------------------------------------------------------------- */

@@ -7,17 +7,8 @@
 #define LEAT_NN_KERNELS_SEGMENTS_H
 
 #include "kernels.h"
-#include "norm.h"
 #include "rows.h"
 #include "vec.h"
-
-LEAT_INLINE vf load_columns(const float *from, int64_t left) {
-    return left >= VW ? vf_load(from) : vf_load_some(from, (int)left);
-}
-LEAT_INLINE void store_columns(float *to, vf x, int64_t left) {
-    if (left >= VW) vf_store(to, x);
-    else vf_store_some(to, x, (int)left);
-}
 
 /* (left + right) + edge of one edge, at the columns from c on; `right` is loaded already. */
 LEAT_INLINE vf joined(const leat_edge_head *of, int64_t k, int64_t c, vf right) {

@@ -84,6 +84,30 @@ static void case_softmax(suite_run *run) {
     }
 }
 
+static void case_finish(suite_run *run) {
+    static const float slopes[] = {1, 0, 0.2f};
+    for (int i = 0; i < 6 * STEP; i++) {
+        const int columns = 1 + i / 6, rows = i % (ROWS_MAX + 1);
+        float c[SIZE], bias[STEP], expected[SIZE];
+        char sizes[60];
+        const leat_finish of = {i % 2 == 0 ? NULL : bias, slopes[i % 3]};
+        snprintf(sizes, sizeof sizes, "%d rows, %d columns", rows, columns);
+        fills[i / 6 % FILLS](run, SIZE, c);
+        fills[i / 6 % FILLS](run, STEP, bias);
+        memcpy(expected, c, sizeof c);
+        for (int row = 0; row < rows; row++) {
+            for (int column = 0; column < columns; column++) {
+                float *at = &expected[row * STEP + column];
+                if (of.bias != NULL) *at += bias[column];
+                if (of.slope != 1 && !(*at > 0) && *at == *at)
+                    *at = of.slope == 0 ? 0 : *at * of.slope;
+            }
+        }
+        run->kernels->row_finish(&of, rows, columns, STEP, c);
+        compare(run, "end of a product", sizes, SIZE, c, expected);
+    }
+}
+
 /* Keys whose counters run over, and shares of 0 and 1. */
 static void case_dropout(suite_run *run) {
     enum { MOST = 2 * LEAT_LANES + 3 };
@@ -290,7 +314,7 @@ static void case_lstm(suite_run *run) {
 
 static suite_case *const cases[] = {
     case_row_sums,           case_row_dot, case_graph_norm, case_lstm,
-    case_row_dot_of_nothing, case_dropout, case_softmax};
+    case_row_dot_of_nothing, case_dropout, case_softmax,    case_finish};
 
 bool leat_rows_check(const leat_kernels *kernels, char *message, size_t size) {
     return suite_check(cases, sizeof cases / sizeof *cases, kernels, message, size);

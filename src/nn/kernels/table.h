@@ -31,6 +31,7 @@ const leat_kernels LEAT_KERNELS = {
     .normal = normal,
     .row_sums = row_sums,
     .row_dot = row_dot,
+    .row_finish = row_finish,
     .row_exp = row_exp,
     .row_scale = row_scale,
     .dropout = dropout,

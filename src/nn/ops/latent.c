@@ -63,7 +63,7 @@ static void clear_rest(const latent_job *job, int64_t row, float *rows) {
            sizeof *rows * (size_t)(job->step - job->of->width));
 }
 
-static void run_part(void *context, int64_t part) {
+static void latent_part(void *context, int64_t part) {
     const latent_job *job = context;
     const int64_t end = leat_min(job->of->rows, (part + 1) * ROWS);
     for (int64_t row = part * ROWS; row < end; row++) {
@@ -89,7 +89,7 @@ static leat_code run(const leat_device *device, latent_job *job, leat_error *err
     LEAT_ASSERT(job->of->rows >= 0 && job->of->width >= 1);
     job->kernels = device->kernels;
     job->step = leat_lanes(job->of->width);
-    return leat_device_run(device, (job->of->rows + ROWS - 1) / ROWS, run_part, job, err);
+    return leat_device_run(device, (job->of->rows + ROWS - 1) / ROWS, latent_part, job, err);
 }
 
 leat_code leat_latent_forward(const leat_device *device, const leat_latent *of, float *z,

@@ -15,6 +15,7 @@ static leat_product forward_of(const leat_linear *layer, const float *x, float *
                           .b_transposed = true,
                           .c = y,
                           .c_step = leat_lanes(layer->out),
+                          .c_padded = true,
                           .bias = layer->bias,
                           .act = layer->relu ? LEAT_ACT_LEAKY : LEAT_ACT_NONE};
 }
@@ -29,6 +30,7 @@ static leat_product weights_of(const leat_linear *layer, const float *x, const f
                           .a_transposed = true,
                           .b = x,
                           .b_step = leat_lanes(layer->in),
+                          .b_padded = true,
                           .c = weight,
                           .c_step = layer->in,
                           .add = true};
@@ -44,6 +46,7 @@ static leat_product down_of(const leat_linear *layer, const float *up, float *x,
                           .b_step = layer->in,
                           .c = x,
                           .c_step = leat_lanes(layer->in),
+                          .c_padded = true,
                           .add = add};
 }
 

@@ -1,6 +1,7 @@
 /*
  * Dense layers over rows: y = act(x W^T + b), W [out][in] as in PyTorch. Rows are [row][step] with
- * step = leat_lanes of the columns; unused lanes are neither read nor written.
+ * step = leat_lanes of the columns; unused lanes of inputs may hold any numbers, and so do those of
+ * results.
  *
  * Orders: y is one chain over the inputs, then the bias (product.h). The gradient of x is a chain
  * over the outputs, those of W and b are chains over the rows, ascending, that continue from what

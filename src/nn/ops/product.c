@@ -2,8 +2,8 @@
  * Products by tiles. A tile reads a in blocks of rows and b in panels of columns: in place where
  * their form allows it and c has few columns, or few rows, so that packing would cost more than it
  * saves; otherwise they are packed once, so that a tile reads contiguous memory. A panel of b whose
- * last columns are not there is always packed. Parts of the pool are rectangles of c, which go over
- * k in steps whose panel of b fits into the first-level cache.
+ * last columns are not there is packed unless its rows are padded. Parts of the pool are rectangles
+ * of c, which go over k in steps whose panel of b fits into the first-level cache.
  */
 #include "nn/ops/product.h"
 
@@ -37,7 +37,8 @@ static void set_job(product_job *job, const leat_device *device, const leat_prod
     job->panel = p->columns <= LEAT_LANES ? LEAT_LANES : device->kernels->tile_columns;
     job->panels = ceiling(p->columns, job->panel);
     const int64_t rows_most = p->b_step % ALIASED != 0 ? SOME_ROWS : FEW_ROWS;
-    job->packed_from = p->rows > rows_most || p->b_transposed ? 0 : p->columns / job->panel;
+    job->packed_from = p->b_padded ? job->panels : p->columns / job->panel;
+    if (p->rows > rows_most || p->b_transposed) job->packed_from = 0;
     job->in_place = p->columns <= FEW_COLUMNS && p->a_step % ALIASED != 0;
     job->row_parts = ceiling(p->rows, PART_ROWS);
     job->column_parts = ceiling(p->columns, PART_COLUMNS);
@@ -52,9 +53,10 @@ static bool matrix_fits(int64_t rows, int64_t columns, bool transposed, int64_t 
 }
 
 static bool fits(const leat_product *p) {
+    const int64_t padded = leat_lanes(p->columns);
     return matrix_fits(p->rows, p->depth, p->a_transposed, p->a_step) &&
-           matrix_fits(p->depth, p->columns, p->b_transposed, p->b_step) &&
-           matrix_fits(p->rows, p->columns, false, p->c_step);
+           matrix_fits(p->depth, p->b_padded ? padded : p->columns, p->b_transposed, p->b_step) &&
+           matrix_fits(p->rows, p->c_padded ? padded : p->columns, false, p->c_step);
 }
 
 int64_t leat_product_work_count(const leat_device *device, const leat_product *product) {
@@ -111,11 +113,12 @@ static void pack_part(void *context, int64_t part) {
 
 /* A tile whose last columns are not there, by way of a buffer. */
 static void run_edge(const leat_kernels *kernels, leat_tile tile, int64_t columns) {
-    float edge[LEAT_TILE_ROWS_MAX * LEAT_TILE_COLUMNS_MAX] = {0};
+    float edge[LEAT_TILE_ROWS_MAX * LEAT_TILE_COLUMNS_MAX];
     float *c = tile.c;
     const int64_t c_step = tile.c_step;
     tile.c = edge;
     tile.c_step = tile.columns;
+    if (tile.add) memset(edge, 0, sizeof *edge * (size_t)(tile.rows * tile.columns));
     for (int row = 0; tile.add && row < tile.rows; row++)
         memcpy(edge + row * tile.columns, c + row * c_step, sizeof *c * (size_t)columns);
     kernels->tile(&tile);
@@ -123,13 +126,19 @@ static void run_edge(const leat_kernels *kernels, leat_tile tile, int64_t column
         memcpy(c + row * c_step, edge + row * tile.columns, sizeof *c * (size_t)columns);
 }
 
-static void finish_row(const product_job *job, int64_t row, int64_t first, int64_t columns) {
+/* The rows of a tile, after its last k. */
+static void finish(const product_job *job, const leat_tile *tile, int64_t column) {
     const leat_product *p = job->p;
     const leat_kernels *kernels = job->device->kernels;
-    float *c = p->c + row * p->c_step + first;
-    if (p->bias != NULL) kernels->add_scaled(columns, 1.0f, p->bias + first, c);
-    if (p->act == LEAT_ACT_LEAKY) kernels->leaky(p->slope, columns, c, c);
-    else if (p->act == LEAT_ACT_FUNCTION) kernels->map(p->function, columns, c, c);
+    const int64_t columns = leat_min(tile->columns, p->columns - column);
+    const leat_finish of = {.bias = p->bias == NULL ? NULL : p->bias + column,
+                            .slope = p->act == LEAT_ACT_LEAKY ? p->slope : 1};
+    if (p->bias != NULL || p->act == LEAT_ACT_LEAKY)
+        kernels->row_finish(&of, tile->rows, columns, tile->c_step, tile->c);
+    for (int row = 0; p->act == LEAT_ACT_FUNCTION && row < tile->rows; row++) {
+        float *c = tile->c + row * tile->c_step;
+        kernels->map(p->function, columns, c, c);
+    }
 }
 
 /* Where a tile finds the rows of a from `first` on, at k0. */
@@ -171,16 +180,14 @@ static void run_part(void *context, int64_t part) {
                 tile.rows = (int)(leat_block_first(p->rows, job->blocks, block + 1) - first);
                 set_a(job, &tile, first, k0);
                 tile.c = p->c + first * p->c_step + column;
-                if (p->columns - column >= tile.columns) job->device->kernels->tile(&tile);
+                if (p->c_padded || p->columns - column >= tile.columns)
+                    job->device->kernels->tile(&tile);
                 else run_edge(job->device->kernels, tile, p->columns - column);
+                if (k0 + DEPTH >= p->depth) finish(job, &tile, column);
             }
         }
         k0 += DEPTH;
     } while (k0 < p->depth);
-    const int64_t row1 = leat_block_first(p->rows, job->blocks, block1);
-    const int64_t columns = leat_min(panel1 * job->panel, p->columns) - panel0 * job->panel;
-    for (int64_t row = leat_block_first(p->rows, job->blocks, block0); row < row1; row++)
-        finish_row(job, row, panel0 * job->panel, columns);
 }
 
 /* From the first to the last value of a matrix. */
@@ -192,8 +199,11 @@ static int64_t extent(int64_t rows, int64_t columns, bool transposed, int64_t st
 /* c overlaps nothing, and the work space neither. */
 static void check_overlap(const leat_device *device, const leat_product *p, const float *work) {
     const int64_t a = extent(p->rows, p->depth, p->a_transposed, p->a_step);
-    const int64_t b = extent(p->depth, p->columns, p->b_transposed, p->b_step);
-    const int64_t c = extent(p->rows, p->columns, false, p->c_step);
+    const int64_t padded = leat_lanes(p->columns);
+    const int64_t b =
+        extent(p->depth, p->b_padded ? padded : p->columns, p->b_transposed, p->b_step);
+    const int64_t c = extent(p->rows, p->c_padded ? padded : p->columns, false, p->c_step);
+    LEAT_ASSERT(!p->b_padded || !p->b_transposed);
     const int64_t work_count = leat_product_work_count(device, p);
     LEAT_ASSERT(leat_apart(p->a, a, p->c, c) && leat_apart(p->b, b, p->c, c));
     LEAT_ASSERT(leat_apart(p->bias, p->columns, p->c, c));

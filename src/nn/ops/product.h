@@ -6,6 +6,10 @@
  * one chain of fused multiply-adds over ascending k that begins with c or +0; the bias is added
  * after it, then the activation. From the first to the last value of c, gaps between its rows
  * included, no other array may overlap it.
+ *
+ * Rows of b or c may be padded: memory of leat_lanes(columns) floats, of which those after the
+ * columns hold any numbers. These of b are read, and show nowhere; of c, they are overwritten with
+ * any numbers. It saves copies, where columns are not a multiple of LEAT_LANES.
  */
 #ifndef LEAT_NN_OPS_PRODUCT_H
 #define LEAT_NN_OPS_PRODUCT_H
@@ -19,8 +23,10 @@ typedef struct leat_product {
     const float *a, *b;
     int64_t a_step, b_step;
     bool a_transposed, b_transposed;
+    bool b_padded; /* not with b_transposed */
     float *c;
     int64_t c_step;
+    bool c_padded;
     bool add;
     const float *bias; /* [columns], or NULL */
     leat_act act;
