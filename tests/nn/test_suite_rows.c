@@ -9,7 +9,7 @@
 
 /* Of every variant on every machine: a part of the kernel class of models that compute with rows.
  */
-#define SUITE_HASH UINT64_C(0xd2a1227f77a1b870)
+#define SUITE_HASH UINT64_C(0xb7db8084351ff320)
 
 static void every_variant(void **state) {
     (void)state;
@@ -76,6 +76,21 @@ static void finish_late(const leat_finish *of, int64_t rows, int64_t columns, in
     leat_kernels_scalar.row_finish(&then, rows, columns, step, c);
 }
 
+/* Leaves the divergence's terms out. */
+static void latent_short(const leat_latent_values *of, int64_t count, float *z, float *terms) {
+    (void)terms;
+    float none[64];
+    leat_kernels_scalar.latent(of, count, z, none);
+}
+
+/* Does not limit logvar. */
+static void latent_back_wide(const leat_latent_values *of, int64_t count, const float *up,
+                             float *down_mu, float *down_logvar) {
+    leat_latent_values wide = *of;
+    wide.most = 100;
+    leat_kernels_scalar.latent_back(&wide, count, up, down_mu, down_logvar);
+}
+
 /* Multiplies by 1 / root. */
 static void norm_of_inverse(const leat_graph_norm *norm, int64_t rows, int64_t step, const float *x,
                             float *y) {
@@ -112,7 +127,7 @@ static void lstm_back_without(int64_t hidden, float *gates, const float *before,
 
 static void wrong_kernels_are_caught(void **state) {
     (void)state;
-    leat_kernels wrong[10];
+    leat_kernels wrong[12];
     static const char *const words[] = {"sums of rows: 2 rows",
                                         "product of rows: ",
                                         "normalisation of a graph: 1 rows",
@@ -122,7 +137,9 @@ static void wrong_kernels_are_caught(void **state) {
                                         "dropout: ",
                                         "exponentials of a row: ",
                                         "shares of a row: ",
-                                        "end of a product: "};
+                                        "end of a product: ",
+                                        "latent vector: ",
+                                        "its gradient: "};
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) wrong[i] = leat_kernels_scalar;
     wrong[0].row_sums = sums_apart;
     wrong[1].row_dot = dot_in_order;
@@ -134,6 +151,8 @@ static void wrong_kernels_are_caught(void **state) {
     wrong[7].row_exp = exp_of_itself;
     wrong[8].row_scale = scale_once;
     wrong[9].row_finish = finish_late;
+    wrong[10].latent = latent_short;
+    wrong[11].latent_back = latent_back_wide;
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         char message[300];
         assert_false(leat_rows_check(&wrong[i], message, sizeof message));

@@ -67,7 +67,7 @@ typedef struct leat_edge_head {
     const int32_t *source; /* [edges] rows of left */
     const float *left, *right, *edge; /* right: one row; edge: a row for each edge */
     const float *weight;              /* [width] */
-    float slope;                      /* below 0 */
+    float slope;                      /* below 0; itself above it */
 } leat_edge_head;
 
 /* The columns of one head of rows that edges name. */
@@ -76,6 +76,14 @@ typedef struct leat_edge_rows {
     const int32_t *index;
     const float *rows;
 } leat_edge_rows;
+
+/* Values of latent vectors; ops/latent.h has the formulas. */
+typedef struct leat_latent_values {
+    float most; /* of |logvar| */
+    float factor;
+    const float *mu, *logvar;
+    const float *noise; /* NULL: 0 */
+} leat_latent_values;
 
 /* What follows a product, for each row: c + bias, then the activation with this slope below 0. */
 typedef struct leat_finish {
@@ -178,6 +186,11 @@ typedef struct leat_kernels {
     float (*row_exp)(int64_t count, float *x, float *most);
     /* x = (x / divisor) * factor. */
     void (*row_scale)(int64_t count, float divisor, float factor, float *x);
+    /* z, and the terms of the divergence. */
+    void (*latent)(const leat_latent_values *of, int64_t count, float *z, float *terms);
+    /* down_mu may be up. */
+    void (*latent_back)(const leat_latent_values *of, int64_t count, const float *up,
+                        float *down_mu, float *down_logvar);
     /* y = x * scale where the top 24 bits of leat_random_at(key, first), (key, first + 1), ... are
      * below `below`, else +0; y may be x. */
     void (*dropout)(const leat_dropout *of, uint64_t first, int64_t count, const float *x,

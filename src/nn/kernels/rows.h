@@ -121,6 +121,46 @@ static void row_scale(int64_t count, float divisor, float factor, float *x) {
     }
 }
 
+/* ---- Latent vectors ------------------------------------------------------------------------- */
+
+LEAT_INLINE vf clamped(vf x, vf most) {
+    const vf least = vf_minus(most);
+    return vf_pick(vf_lt(most, x), most, vf_pick(vf_lt(x, least), least, x));
+}
+
+static void latent(const leat_latent_values *of, int64_t count, float *z, float *terms) {
+    const vf most = vf_set(of->most), half = vf_set(0.5f), one = vf_set(1.0f);
+    for (int64_t c = 0; c < count; c += VW) {
+        const int64_t rest = count - c;
+        const vf mu = load_columns(of->mu + c, rest);
+        const vf v = clamped(load_columns(of->logvar + c, rest), most);
+        const vf inner = vf_sub(vf_sub(vf_add(one, v), vf_mul(mu, mu)), vf_exp(v));
+        vf out = mu;
+        if (of->noise != 0)
+            out = vf_add(mu, vf_mul(vf_exp(vf_mul(half, v)), load_columns(of->noise + c, rest)));
+        store_columns(z + c, out, rest);
+        store_columns(terms + c, vf_mul(vf_set(-0.5f), inner), rest);
+    }
+}
+
+static void latent_back(const leat_latent_values *of, int64_t count, const float *up,
+                        float *down_mu, float *down_logvar) {
+    const vf most = vf_set(of->most), half = vf_set(0.5f), one = vf_set(1.0f), zero = vf_set(0.0f);
+    const vf factor = vf_set(of->factor), half_factor = vf_mul(half, factor);
+    for (int64_t c = 0; c < count; c += VW) {
+        const int64_t rest = count - c;
+        const vf g = load_columns(up + c, rest), logvar = load_columns(of->logvar + c, rest);
+        const vf noise = of->noise == 0 ? zero : load_columns(of->noise + c, rest);
+        const vf v = clamped(logvar, most), deviation = vf_exp(vf_mul(half, v));
+        const vf down = vf_add(vf_mul(vf_mul(g, noise), vf_mul(half, deviation)),
+                               vf_mul(half_factor, vf_sub(vf_exp(v), one)));
+        const vf inside = vf_pick(vf_le(logvar, most), down, zero);
+        const vf mu = load_columns(of->mu + c, rest);
+        store_columns(down_mu + c, vf_add(g, vf_mul(factor, mu)), rest);
+        store_columns(down_logvar + c, vf_pick(vf_le(vf_minus(most), logvar), inside, zero), rest);
+    }
+}
+
 /* ---- Dropout -------------------------------------------------------------------------------- */
 
 static void dropout(const leat_dropout *of, uint64_t first, int64_t count, const float *x,

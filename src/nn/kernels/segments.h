@@ -17,6 +17,12 @@ LEAT_INLINE vf joined(const leat_edge_head *of, int64_t k, int64_t c, vf right) 
     return vf_add(vf_add(left, right), load_columns(of->edge + k * of->step + c, rest));
 }
 
+/* leaky_of and leaky_back_of for a slope above 0. */
+LEAT_INLINE vf bent(vf m, vf slope) { return vf_pick(vf_lt(vf_set(0.0f), m), m, vf_mul(m, slope)); }
+LEAT_INLINE vf bent_back(vf m, vf slope, vf up) {
+    return vf_pick(vf_lt(vf_set(0.0f), m), up, vf_mul(up, slope));
+}
+
 /* The lanes of one edge from the columns c + v on, added to those of the columns before. */
 LEAT_INLINE void add_score(const leat_edge_head *of, int64_t k, int64_t c, vf slope,
                            vf lanes[LANE_VECTORS]) {
@@ -24,9 +30,9 @@ LEAT_INLINE void add_score(const leat_edge_head *of, int64_t k, int64_t c, vf sl
     for (int v = 0; v < LANE_VECTORS; v++) {
         const int64_t at = c + v * VW, rest = of->width - at;
         if (rest <= 0) break;
-        lanes[v] = vf_fma(load_columns(of->weight + at, rest),
-                          leaky_of(joined(of, k, at, load_columns(of->right + at, rest)), slope),
-                          lanes[v]);
+        lanes[v] =
+            vf_fma(load_columns(of->weight + at, rest),
+                   bent(joined(of, k, at, load_columns(of->right + at, rest)), slope), lanes[v]);
     }
 }
 
@@ -51,8 +57,8 @@ static void edge_scores_back(const leat_edge_head *of, int64_t edges, const floa
         vf weights = load_columns(of_weight + c, rest), rights = vf_set(0.0f);
         for (int64_t k = 0; k < edges; k++) {
             const vf up = vf_set(ups[k * of->heads]), m = joined(of, k, c, right);
-            const vf down = leaky_back_of(m, slope, vf_mul(up, weight));
-            weights = vf_fma(up, leaky_of(m, slope), weights);
+            const vf down = bent_back(m, slope, vf_mul(up, weight));
+            weights = vf_fma(up, bent(m, slope), weights);
             rights = vf_add(rights, down);
             store_columns(of_edge + k * of->step + c, down, rest);
         }

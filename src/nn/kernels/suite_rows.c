@@ -108,6 +108,52 @@ static void case_finish(suite_run *run) {
     }
 }
 
+typedef struct suite_latent {
+    float mu, logvar, noise, up, z, term, down_mu, down_logvar;
+} suite_latent;
+
+static void latent_of(suite_latent *s, float most, float factor, bool noisy) {
+    const float v = s->logvar > most ? most : s->logvar < -most ? -most : s->logvar;
+    const float deviation = map_one(LEAT_FUNCTION_EXP, 0.5f * v);
+    const float variance = map_one(LEAT_FUNCTION_EXP, v);
+    const bool inside = s->logvar <= most && s->logvar >= -most;
+    const float noise = noisy ? s->noise : 0;
+    s->z = noisy ? s->mu + deviation * noise : s->mu;
+    s->term = -0.5f * (((1 + v) - s->mu * s->mu) - variance);
+    s->down_mu = s->up + factor * s->mu;
+    s->down_logvar =
+        inside ? (s->up * noise) * (0.5f * deviation) + (0.5f * factor) * (variance - 1) : 0;
+}
+
+/* With noise or without; the gradient of mu in place. Values behind the last one stay. */
+static void case_latent(suite_run *run) {
+    enum { MOST = LEAT_LANES + 3, ARRAYS = 7 };
+    for (int i = 0; i < 4 * MOST; i++) {
+        const int count = 1 + i / 4;
+        const bool noisy = i % 2 == 0;
+        float values[ARRAYS][MOST], expected[ARRAYS][MOST];
+        char sizes[40];
+        snprintf(sizes, sizeof sizes, "%d values%s", count, noisy ? "" : ", no noise");
+        fills[i / 2 % FILLS](run, ARRAYS * MOST, values[0]);
+        for (int c = 0; c < MOST; c++) values[1][c] *= 8;
+        memcpy(expected, values, sizeof values);
+        for (int c = 0; c < count; c++) {
+            suite_latent s = {values[0][c], values[1][c], values[2][c], values[3][c], 0, 0, 0, 0};
+            latent_of(&s, 3, 0.3f, noisy);
+            expected[4][c] = s.z;
+            expected[5][c] = s.term;
+            expected[3][c] = s.down_mu;
+            expected[6][c] = s.down_logvar;
+        }
+        const leat_latent_values of = {3, 0.3f, values[0], values[1], noisy ? values[2] : NULL};
+        run->kernels->latent(&of, count, values[4], values[5]);
+        run->kernels->latent_back(&of, count, values[3], values[3], values[6]);
+        compare(run, "latent vector", sizes, 2 * MOST, values[4], expected[4]);
+        compare(run, "its gradient", sizes, 4 * MOST, values[0], expected[0]);
+        compare(run, "its gradient", sizes, MOST, values[6], expected[6]);
+    }
+}
+
 /* Keys whose counters run over, and shares of 0 and 1. */
 static void case_dropout(suite_run *run) {
     enum { MOST = 2 * LEAT_LANES + 3 };
@@ -313,8 +359,8 @@ static void case_lstm(suite_run *run) {
 }
 
 static suite_case *const cases[] = {
-    case_row_sums,           case_row_dot, case_graph_norm, case_lstm,
-    case_row_dot_of_nothing, case_dropout, case_softmax,    case_finish};
+    case_row_sums, case_row_dot, case_graph_norm, case_lstm,  case_row_dot_of_nothing,
+    case_dropout,  case_softmax, case_finish,     case_latent};
 
 bool leat_rows_check(const leat_kernels *kernels, char *message, size_t size) {
     return suite_check(cases, sizeof cases / sizeof *cases, kernels, message, size);

@@ -17,6 +17,7 @@ typedef struct gat_job {
     const leat_graph_edges *edges;
     const leat_gatv2_kept *kept;
     int64_t step, columns;
+    bool alone;              /* no pool: one part after the other */
     float *edge;             /* [edges][step]: E, then d m */
     float *d_score;          /* [edges][heads] */
     float *d_left, *d_right; /* [nodes][step] */
@@ -56,6 +57,7 @@ static gat_job job_of(const leat_device *device, const leat_gatv2 *layer,
     LEAT_ASSERT(layer->in >= 1 && layer->heads >= 1 && layer->width >= 1);
     LEAT_ASSERT(edges->nodes >= 1 && edges->count >= edges->nodes);
     gat_job job = {.kernels = device->kernels, .layer = layer, .edges = edges, .kept = kept};
+    job.alone = device->pool == NULL;
     job.columns = layer->heads * layer->width;
     job.step = leat_lanes(job.columns);
     const int64_t all = edges->nodes * job.step;
@@ -136,15 +138,17 @@ static void forward_node(const gat_job *job, int64_t node) {
         const leat_edge_rows rows = rows_of(job, job->kept->left, job->edges->source + in.first, h);
         job->kernels->edge_sums(&rows, in.count, alpha + h, y + h * layer->width);
     }
-    for (int64_t c = 0; c < job->columns; c++) y[c] += layer->bias[c];
     clear_rest(job, job->kept->left + node * job->step);
     clear_rest(job, job->kept->right + node * job->step);
 }
 
 static void forward_part(void *context, int64_t part) {
     const gat_job *job = context;
-    const int64_t end = leat_min(job->edges->nodes, (part + 1) * NODES);
-    for (int64_t node = part * NODES; node < end; node++) forward_node(job, node);
+    const int64_t first = part * NODES, end = leat_min(job->edges->nodes, first + NODES);
+    const leat_finish bias = {job->layer->bias, 1};
+    for (int64_t node = first; node < end; node++) forward_node(job, node);
+    job->kernels->row_finish(&bias, end - first, job->columns, job->step,
+                             job->y + first * job->step);
 }
 
 static leat_code make_edges(const leat_device *device, const gat_job *job, leat_error *err) {
@@ -198,18 +202,23 @@ static void score_part(void *context, int64_t part) {
     }
 }
 
-/* The chain of att is over all edges: a part is a head. */
-static void head_part(void *context, int64_t head) {
-    const gat_job *job = context;
+static void head_back(const gat_job *job, int64_t node, int64_t head) {
     const leat_gatv2 *layer = job->layer;
     const int64_t at = head * layer->width;
-    for (int64_t node = 0; node < job->edges->nodes; node++) {
-        const span in = incoming(job, node);
-        const leat_edge_head of = head_of(job, node, in.first, head);
-        job->kernels->edge_scores_back(
-            &of, in.count, job->d_score + in.first * layer->heads + head, job->gradient->att + at,
-            job->d_right + node * job->step + at, job->edge + in.first * job->step + at);
-    }
+    const span in = incoming(job, node);
+    const leat_edge_head of = head_of(job, node, in.first, head);
+    job->kernels->edge_scores_back(&of, in.count, job->d_score + in.first * layer->heads + head,
+                                   job->gradient->att + at, job->d_right + node * job->step + at,
+                                   job->edge + in.first * job->step + at);
+}
+
+/* The chain of att is over all edges: a part is a head, or without a pool all of them, so that rows
+ * of edges are read once. */
+static void head_part(void *context, int64_t part) {
+    const gat_job *job = context;
+    const int64_t heads = job->alone ? job->layer->heads : 1, first = part * heads;
+    for (int64_t node = 0; node < job->edges->nodes; node++)
+        for (int64_t head = first; head < first + heads; head++) head_back(job, node, head);
 }
 
 static void left_part(void *context, int64_t part) {
@@ -244,7 +253,7 @@ leat_code leat_gatv2_backward(const leat_device *device, const leat_gatv2 *layer
     LEAT_TRY(leat_rows_sum(device, &rows, flow->up, gradient->bias, err));
     LEAT_TRY(make_edges(device, &job, err));
     LEAT_TRY(leat_device_run(device, parts_of(&job), score_part, &job, err));
-    LEAT_TRY(leat_device_run(device, layer->heads, head_part, &job, err));
+    LEAT_TRY(leat_device_run(device, job.alone ? 1 : layer->heads, head_part, &job, err));
     LEAT_TRY(leat_device_run(device, parts_of(&job), left_part, &job, err));
     LEAT_TRY(leat_linear_backward(device, &edge, edges->features, job.edge, &of_edge, err));
     LEAT_TRY(leat_linear_backward(device, &left, flow->x, job.d_left, &of_left, err));

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-enum { ROWS = 64, PIECE = 128 };
+enum { ROWS = 64, PIECE = 128, TOGETHER = 4 };
 _Static_assert(PIECE % LEAT_LANES == 0, "rows are whole pieces, or have one last one of lanes");
 
 typedef struct latent_job {
@@ -15,47 +15,36 @@ typedef struct latent_job {
     double *divergence;
 } latent_job;
 
-static float clamped(float x) {
-    return x > LEAT_LOGVAR_MAX ? LEAT_LOGVAR_MAX : x < -LEAT_LOGVAR_MAX ? -LEAT_LOGVAR_MAX : x;
+/* From a place in the arrays on. */
+static leat_latent_values values_at(const latent_job *job, int64_t at) {
+    const leat_latent *of = job->of;
+    return (leat_latent_values){LEAT_LOGVAR_MAX, of->factor, of->mu + at, of->logvar + at,
+                                of->noise == NULL ? NULL : of->noise + at};
 }
 
-/* Up to PIECE columns of a row, from `at`: exp(v / 2) and exp(v). */
-typedef struct piece {
-    int64_t count;
-    float v[PIECE], deviation[PIECE], variance[PIECE];
-} piece;
-
-static void set_piece(const latent_job *job, int64_t at, int64_t count, piece *out) {
-    out->count = count;
-    for (int64_t c = 0; c < count; c++) {
-        out->v[c] = clamped(job->of->logvar[at + c]);
-        out->deviation[c] = 0.5f * out->v[c];
+/* Up to TOGETHER rows, whose sums do not wait for each other. */
+static void forward_rows(const latent_job *job, int64_t row, int64_t rows) {
+    float terms[TOGETHER][PIECE] = {{0}};
+    double sums[TOGETHER] = {0};
+    for (int64_t c = 0; c < job->of->width; c += PIECE) {
+        const int64_t count = leat_min(PIECE, job->of->width - c);
+        for (int64_t i = 0; i < rows; i++) {
+            const int64_t at = (row + i) * job->step + c;
+            const leat_latent_values values = values_at(job, at);
+            job->kernels->latent(&values, count, job->z + at, terms[i]);
+        }
+        for (int64_t k = 0; k < count; k++)
+            for (int i = 0; i < TOGETHER; i++) sums[i] += (double)terms[i][k];
     }
-    job->kernels->map(LEAT_FUNCTION_EXP, count, out->deviation, out->deviation);
-    job->kernels->map(LEAT_FUNCTION_EXP, count, out->v, out->variance);
+    for (int64_t i = 0; i < rows && job->divergence != NULL; i++)
+        job->divergence[row + i] = sums[i];
 }
 
-static double forward_piece(const latent_job *job, int64_t at, const piece *p, double sum) {
-    for (int64_t c = 0; c < p->count; c++) {
-        const float mu = job->of->mu[at + c];
-        const float term = -0.5f * (((1 + p->v[c]) - mu * mu) - p->variance[c]);
-        job->z[at + c] =
-            job->of->noise == NULL ? mu : mu + p->deviation[c] * job->of->noise[at + c];
-        sum += (double)term;
-    }
-    return sum;
-}
-
-static void backward_piece(const latent_job *job, int64_t at, const piece *p) {
-    for (int64_t c = 0; c < p->count; c++) {
-        const float up = job->up[at + c], logvar = job->of->logvar[at + c];
-        const float noise = job->of->noise == NULL ? 0 : job->of->noise[at + c];
-        const float down = (up * noise) * (0.5f * p->deviation[c]) +
-                           (0.5f * job->of->factor) * (p->variance[c] - 1);
-        job->d_mu[at + c] = up + job->of->factor * job->of->mu[at + c];
-        job->d_logvar[at + c] =
-            logvar >= -LEAT_LOGVAR_MAX && logvar <= LEAT_LOGVAR_MAX ? down : 0.0f;
-    }
+static void backward_row(const latent_job *job, int64_t row) {
+    const int64_t at = row * job->step;
+    const leat_latent_values values = values_at(job, at);
+    job->kernels->latent_back(&values, job->of->width, job->up + at, job->d_mu + at,
+                              job->d_logvar + at);
 }
 
 static void clear_rest(const latent_job *job, int64_t row, float *rows) {
@@ -65,20 +54,15 @@ static void clear_rest(const latent_job *job, int64_t row, float *rows) {
 
 static void latent_part(void *context, int64_t part) {
     const latent_job *job = context;
-    const int64_t end = leat_min(job->of->rows, (part + 1) * ROWS);
-    for (int64_t row = part * ROWS; row < end; row++) {
-        double sum = 0;
-        for (int64_t c = 0; c < job->of->width; c += PIECE) {
-            const int64_t at = row * job->step + c;
-            piece p;
-            set_piece(job, at, leat_min(PIECE, job->of->width - c), &p);
-            if (job->up == NULL) sum = forward_piece(job, at, &p, sum);
-            else backward_piece(job, at, &p);
-        }
+    const int64_t first = part * ROWS, end = leat_min(job->of->rows, first + ROWS);
+    if (job->up == NULL)
+        for (int64_t row = first; row < end; row += TOGETHER)
+            forward_rows(job, row, leat_min(TOGETHER, end - row));
+    for (int64_t row = first; row < end; row++) {
         if (job->up == NULL) {
             clear_rest(job, row, job->z);
-            if (job->divergence != NULL) job->divergence[row] = sum;
         } else {
+            backward_row(job, row);
             clear_rest(job, row, job->d_mu);
             clear_rest(job, row, job->d_logvar);
         }

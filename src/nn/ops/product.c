@@ -23,6 +23,7 @@ typedef struct product_job {
     const leat_device *device;
     const leat_product *p;
     int64_t blocks, panel, panels;
+    int64_t block_rows, larger; /* of a block; the first ones have one more */
     int64_t row_parts, column_parts;
     int64_t packed_from; /* the first panel of b that is packed */
     bool in_place;       /* a is not packed */
@@ -34,6 +35,8 @@ static int64_t ceiling(int64_t a, int64_t b) { return (a + b - 1) / b; }
 static void set_job(product_job *job, const leat_device *device, const leat_product *p) {
     *job = (product_job){.device = device, .p = p};
     job->blocks = leat_block_count(device, p->rows);
+    job->block_rows = job->blocks == 0 ? 0 : p->rows / job->blocks;
+    job->larger = job->blocks == 0 ? 0 : p->rows % job->blocks;
     job->panel = p->columns <= LEAT_LANES ? LEAT_LANES : device->kernels->tile_columns;
     job->panels = ceiling(p->columns, job->panel);
     const int64_t rows_most = p->b_step % ALIASED != 0 ? SOME_ROWS : FEW_ROWS;
@@ -67,6 +70,11 @@ int64_t leat_product_work_count(const leat_device *device, const leat_product *p
            (job.panels - job.packed_from) * job.panel * product->depth;
 }
 
+/* The first row of a block, as leat_block_first. */
+static int64_t first_row(const product_job *job, int64_t block) {
+    return block * job->block_rows + leat_min(block, job->larger);
+}
+
 /* The columns that a tile of this panel computes: of the last one, only as many as there are,
  * rounded up. */
 static int64_t width_of(const product_job *job, int64_t panel) {
@@ -96,8 +104,7 @@ static void pack_part(void *context, int64_t part) {
     const leat_product *p = job->p;
     if (part < job->blocks) {
         if (job->in_place) return;
-        const int64_t first = leat_block_first(p->rows, job->blocks, part);
-        const int64_t size = leat_block_first(p->rows, job->blocks, part + 1) - first;
+        const int64_t first = first_row(job, part), size = first_row(job, part + 1) - first;
         pack(job->device->kernels, (factor){p->a, p->a_step, p->depth, p->a_transposed}, first,
              size, job->a + first * p->depth, size);
         return;
@@ -176,8 +183,8 @@ static void run_part(void *context, int64_t part) {
                             : p->b + column;
             tile.b += k0 * tile.b_step;
             for (int64_t block = block0; block < block1; block++) {
-                const int64_t first = leat_block_first(p->rows, job->blocks, block);
-                tile.rows = (int)(leat_block_first(p->rows, job->blocks, block + 1) - first);
+                const int64_t first = first_row(job, block);
+                tile.rows = (int)(first_row(job, block + 1) - first);
                 set_a(job, &tile, first, k0);
                 tile.c = p->c + first * p->c_step + column;
                 if (p->c_padded || p->columns - column >= tile.columns)
