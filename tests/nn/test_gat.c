@@ -385,12 +385,38 @@ static void test_refused(void **state) {
     }
 }
 
+/* What the LSTM of the large net refuses is refused when the model is made, not in its first step.
+ */
+static void test_too_many_nodes(void **state) {
+    (void)state;
+    const int64_t most = LEAT_OP_VALUES_MAX / (8 * LEAT_LSTM_STEPS_MAX) / 768;
+    leat_gat_settings settings = leat_gat_settings_default();
+    const leat_model_setup setup = {.settings = &settings, .threads = 1};
+    leat_model_sizes sizes;
+    settings.size = LEAT_GAT_LARGE;
+    settings.vocabulary = 60;
+    settings.max_nodes = most;
+    settings.max_edges = most;
+    assert_ok(leat_gat_class.sizes(&setup, &sizes, err));
+    settings.max_nodes = most + 1;
+    assert_fails(leat_gat_class.sizes(&setup, &sizes, err), LEAT_ERR_OPTION,
+                 "a GAT on 11184811 nodes and 11184810 edges at once: too many; use a smaller "
+                 "--max-nodes");
+    settings.size = LEAT_GAT_SMALL;
+    assert_ok(leat_gat_class.sizes(&setup, &sizes, err));
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_activations), cmocka_unit_test(test_steps),
-        cmocka_unit_test(test_scores),      cmocka_unit_test(test_bits),
-        cmocka_unit_test(test_cut),         cmocka_unit_test(test_id_drop),
-        cmocka_unit_test(test_blame),       cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_activations),
+        cmocka_unit_test(test_steps),
+        cmocka_unit_test(test_scores),
+        cmocka_unit_test(test_bits),
+        cmocka_unit_test(test_cut),
+        cmocka_unit_test(test_id_drop),
+        cmocka_unit_test(test_blame),
+        cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_too_many_nodes),
     };
     return cmocka_run_group_tests_name("GAT", tests, NULL, NULL);
 }

@@ -490,6 +490,13 @@ static void test_refused(void **state) {
     settings.size = LEAT_VGAE_SMALL;
     assert_ok(leat_vgae_class.sizes(&setup, &sizes, err));
     assert_int_equal(sizes.parameters, 31405 + 162 * 100);
+    settings.max_nodes = LEAT_VGAE_NODES_MAX; /* the largest there is is counted, not refused */
+    settings.max_edges = LEAT_VGAE_EDGES_MAX;
+    settings.vocabulary = LEAT_VGAE_VOCABULARY_MAX;
+    assert_ok(leat_vgae_class.sizes(&setup, &sizes, err));
+    assert_true(sizes.bytes > 4 * sizes.parameters);
+    settings.max_edges++;
+    assert_fails(leat_vgae_class.sizes(&setup, &sizes, err), LEAT_ERR_OPTION, "--max-edges");
 }
 
 int main(void) {

@@ -146,14 +146,17 @@ static leat_code run_cells(const step_of *s, float *out, const float *up, leat_e
     return leat_device_run(s->device, (s->lstm->rows + PIECE - 1) / PIECE, cell_piece, &job, err);
 }
 
-static leat_code check(const leat_lstm *lstm, leat_error *err) {
+bool leat_lstm_fits(const leat_lstm *lstm) {
     int64_t values = 0;
+    return leat_mul_size(lstm->rows, most(lstm->hidden, lstm->columns), &values) &&
+           values <= LEAT_OP_VALUES_MAX / (8 * LEAT_LSTM_STEPS_MAX);
+}
+
+static leat_code check(const leat_lstm *lstm, leat_error *err) {
     LEAT_ASSERT(lstm->rows >= 1 && lstm->columns >= 1 && lstm->hidden >= 1);
     LEAT_ASSERT(lstm->hidden % LEAT_LANES == 0);
     LEAT_ASSERT(lstm->steps >= 1 && lstm->steps <= LEAT_LSTM_STEPS_MAX);
-    if (leat_mul_size(lstm->rows, most(lstm->hidden, lstm->columns), &values) &&
-        values <= LEAT_OP_VALUES_MAX / (8 * LEAT_LSTM_STEPS_MAX))
-        return LEAT_OK;
+    if (leat_lstm_fits(lstm)) return LEAT_OK;
     return leat_fail(err, LEAT_ERR_OPTION,
                      "LSTM of %lld rows with %lld values, %lld hidden: too many values for one op",
                      (long long)lstm->rows, (long long)lstm->columns, (long long)lstm->hidden);

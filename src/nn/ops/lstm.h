@@ -50,6 +50,8 @@ typedef struct leat_lstm {
     float *work;  /* [leat_lstm_work_count] */
 } leat_lstm;
 
+/* Whether the sizes are not refused: no array has more than LEAT_OP_VALUES_MAX values. */
+bool leat_lstm_fits(const leat_lstm *lstm);
 int64_t leat_lstm_gate_count(const leat_lstm *lstm);
 int64_t leat_lstm_cell_count(const leat_lstm *lstm);
 /* Of either call; for no fewer rows it is no smaller. */

@@ -76,6 +76,8 @@ typedef struct leat_gat_head {
     float *lstm_work, *work;
 } leat_gat_head;
 
+/* Whether the LSTM takes so many nodes at once. */
+bool leat_gat_head_fits(const leat_gat_shape *shape, int64_t nodes);
 /* Places of the head for at most `nodes` nodes, and as many graphs. */
 void leat_gat_head_lay_out(leat_gat_head *head, const leat_gat_shape *shape,
                            const leat_device *device, int64_t nodes, leat_float_layout *floats);
@@ -123,7 +125,7 @@ typedef struct leat_gat_memory {
     float *gradient; /* [shape->size] */
 } leat_gat_memory;
 
-/* LEAT_ERR_OPTION: the bounds are too large for one product. */
+/* LEAT_ERR_OPTION: the bounds are too large for one product, or for the LSTM. */
 LEAT_MUST_CHECK leat_code leat_gat_lay_out(leat_gat_memory *memory, const leat_gat_shape *shape,
                                            const leat_device *device, const leat_gat_bounds *bounds,
                                            leat_float_layout *floats, leat_error *err);

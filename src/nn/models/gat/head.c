@@ -42,6 +42,12 @@ static int64_t work_count(const leat_gat_shape *shape, int64_t nodes) {
     return most(most(scores, score_weight), dense);
 }
 
+bool leat_gat_head_fits(const leat_gat_shape *shape, int64_t nodes) {
+    const leat_gat_head none = {0};
+    const leat_lstm lstm = lstm_of(shape, &none, nodes, NULL);
+    return leat_lstm_fits(&lstm);
+}
+
 void leat_gat_head_lay_out(leat_gat_head *head, const leat_gat_shape *shape,
                            const leat_device *device, int64_t nodes, leat_float_layout *floats) {
     const leat_gat_head none = {0};

@@ -38,6 +38,13 @@ static void lay_out_edges(leat_graph_edges *edges, int64_t nodes, int64_t count,
     edges->features = leat_float_layout_take(floats, count * LEAT_EDGE_STEP);
 }
 
+static leat_code too_many(const leat_gat_bounds *bounds, leat_error *err) {
+    return leat_fail(err, LEAT_ERR_OPTION,
+                     "a GAT on %lld nodes and %lld edges at once: too many; use a smaller "
+                     "--max-nodes and --max-edges",
+                     (long long)bounds->nodes, (long long)bounds->edges);
+}
+
 leat_code leat_gat_lay_out(leat_gat_memory *memory, const leat_gat_shape *shape,
                            const leat_device *device, const leat_gat_bounds *bounds,
                            leat_float_layout *floats, leat_error *err) {
@@ -45,6 +52,7 @@ leat_code leat_gat_lay_out(leat_gat_memory *memory, const leat_gat_shape *shape,
     int64_t work = 0;
     LEAT_ASSERT(nodes >= 1 && bounds->edges >= 0 && shape->values % LEAT_LANES == 0);
     *memory = (leat_gat_memory){0};
+    if (!leat_gat_head_fits(shape, nodes)) return too_many(bounds, err);
     lay_out_edges(&memory->edges, nodes, edges, floats);
     memory->id = take_int32(floats, nodes);
     memory->sorted = take_int32(floats, leat_embedding_work_count(nodes, shape->vocabulary));
@@ -54,11 +62,7 @@ leat_code leat_gat_lay_out(leat_gat_memory *memory, const leat_gat_shape *shape,
     for (int i = 0; i < shape->layers; i++) {
         const leat_gatv2 layer = layer_of(shape, i, NULL);
         const int64_t count = leat_gatv2_work_count(device, &layer, nodes, edges);
-        if (count < 0)
-            return leat_fail(err, LEAT_ERR_OPTION,
-                             "a GAT on %lld nodes and %lld edges at once: too many; use a smaller "
-                             "--max-nodes and --max-edges",
-                             (long long)nodes, (long long)bounds->edges);
+        if (count < 0) return too_many(bounds, err);
         work = count > work ? count : work;
         memory->kept[i].left = leat_float_layout_take(floats, nodes * shape->values);
         memory->kept[i].right = leat_float_layout_take(floats, nodes * shape->values);

@@ -51,6 +51,20 @@ static leat_gatv2 decoder_of(const leat_vgae_pass *pass) {
 
 static int64_t most(int64_t a, int64_t b) { return a > b ? a : b; }
 
+/* No product that large is refused: each dimension and its product with the values of a node is
+ * below what an op takes. */
+_Static_assert((LEAT_VGAE_EDGES_MAX + LEAT_VGAE_NODES_MAX) * LEAT_VGAE_VALUES_MAX <=
+                   LEAT_OP_VALUES_MAX / 2,
+               "the rows of edges");
+_Static_assert(LEAT_VGAE_VOCABULARY_MAX *LEAT_VGAE_BLOCK <= LEAT_OP_VALUES_MAX / 2 &&
+                   LEAT_VGAE_VOCABULARY_MAX * LEAT_VGAE_VALUES_MAX <= LEAT_OP_VALUES_MAX / 2,
+               "the logits of identifiers");
+
+static int64_t counted(int64_t count) {
+    LEAT_ASSERT(count >= 0);
+    return count;
+}
+
 static int64_t work_count(const leat_vgae_shape *shape, const leat_device *device, int64_t nodes,
                           int64_t edges) {
     static const float none[1];
@@ -60,10 +74,11 @@ static int64_t work_count(const leat_vgae_shape *shape, const leat_device *devic
     const leat_linear dense = {.rows = nodes, .in = shape->values, .out = shape->values};
     const leat_linear ids = {
         .rows = LEAT_VGAE_BLOCK, .in = shape->values, .out = shape->vocabulary, .weight = none};
-    const int64_t gats = most(leat_gatv2_work_count(device, &encoder, nodes, edges + nodes),
-                              leat_gatv2_work_count(device, &decoder, nodes, edges + nodes));
-    return most(gats,
-                most(leat_linear_work_count(device, &dense), leat_linear_work_count(device, &ids)));
+    const int64_t all = edges + nodes;
+    const int64_t gats = most(counted(leat_gatv2_work_count(device, &encoder, nodes, all)),
+                              counted(leat_gatv2_work_count(device, &decoder, nodes, all)));
+    return most(gats, most(counted(leat_linear_work_count(device, &dense)),
+                           counted(leat_linear_work_count(device, &ids))));
 }
 
 static int32_t *take_ints(leat_float_layout *floats, int64_t count) {

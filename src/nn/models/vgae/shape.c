@@ -76,6 +76,7 @@ leat_code leat_vgae_shape_set(leat_vgae_shape *shape, leat_vgae_size size, int64
                          "--vocabulary must be between 1 and %lld identifiers, not %lld",
                          (long long)LEAT_VGAE_VOCABULARY_MAX, (long long)vocabulary);
     shape->values = shape->heads * shape->width;
+    LEAT_ASSERT(shape->values <= LEAT_VGAE_VALUES_MAX);
     add_all(shape);
     shape->size = leat_params_size(shape->params, shape->param_count);
     return LEAT_OK;

@@ -38,6 +38,7 @@ enum {
     LEAT_VGAE_DRAWS = 32,    /* identifiers for each node, of which most are no neighbours */
     LEAT_VGAE_BLOCK = 256,   /* nodes whose V logits are in memory at a time */
     LEAT_VGAE_ALL_IDS = 256, /* above it, logits of neighbours are computed where a term needs it */
+    LEAT_VGAE_VALUES_MAX = 128, /* of a node */
     LEAT_VGAE_PARAMS = 30
 };
 
