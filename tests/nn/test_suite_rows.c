@@ -1,26 +1,20 @@
 /* The suite "rows" of the kernels, as test_suite.c: every variant that runs here, the hash, and
  * kernels that are wrong on purpose. */
-#include <inttypes.h>
-#include <stdio.h>
-
-#include "check.h"
-#include "nn/kernel_suites.h"
-#include "nn/kernels/suite.h"
+#include "suite_frame.h"
 
 /* Of every variant on every machine: a part of the kernel class of models that compute with rows.
  */
 #define SUITE_HASH UINT64_C(0xb7db8084351ff320)
+static const tested_suite suite = {LEAT_SUITE_ROWS, SUITE_HASH, leat_rows_check, leat_rows_hash};
 
 static void every_variant(void **state) {
     (void)state;
-    const leat_kernels *kernels;
-    for (int i = 0; (kernels = leat_kernels_at(i)) != NULL; i++) {
-        if (!leat_kernels_supported(kernels)) continue; /* test_suite.c tells */
-        char message[300];
-        if (!leat_rows_check(kernels, message, sizeof message)) fail_msg("%s", message);
-        const uint64_t hash = leat_rows_hash(kernels);
-        if (hash != SUITE_HASH) fail_msg("%s: the hash is %016" PRIx64, kernels->name, hash);
-    }
+    suite_every_variant(&suite);
+}
+
+static void known_by_name(void **state) {
+    (void)state;
+    suite_is_known(&suite);
 }
 
 static void class_of_two(void **state) {
@@ -31,7 +25,6 @@ static void class_of_two(void **state) {
     assert_ok(leat_kernel_class(both, NULL, class, err));
     assert_ok(leat_kernel_class(rows, NULL, one, err));
     assert_string_not_equal(class, one);
-    assert_fails(leat_kernel_class(rows, "none", class, err), LEAT_ERR_OPTION, "\"none\"");
 }
 
 /* Adds the rows to each other first. */
@@ -127,42 +120,39 @@ static void lstm_back_without(int64_t hidden, float *gates, const float *before,
 
 static void wrong_kernels_are_caught(void **state) {
     (void)state;
-    leat_kernels wrong[12];
-    static const char *const words[] = {"sums of rows: 2 rows",
-                                        "product of rows: ",
-                                        "normalisation of a graph: 1 rows",
-                                        "its gradient: 1 rows",
-                                        "step of an LSTM: 16 values: result",
-                                        "its gradient: 16 values, first step",
-                                        "dropout: ",
-                                        "exponentials of a row: ",
-                                        "shares of a row: ",
-                                        "end of a product: ",
-                                        "latent vector: ",
-                                        "its gradient: "};
-    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) wrong[i] = leat_kernels_scalar;
-    wrong[0].row_sums = sums_apart;
-    wrong[1].row_dot = dot_in_order;
-    wrong[2].graph_norm = norm_of_inverse;
-    wrong[3].graph_norm_back = norm_back_short;
-    wrong[4].lstm = lstm_forgetting;
-    wrong[5].lstm_back = lstm_back_without;
-    wrong[6].dropout = dropout_late;
-    wrong[7].row_exp = exp_of_itself;
-    wrong[8].row_scale = scale_once;
-    wrong[9].row_finish = finish_late;
-    wrong[10].latent = latent_short;
-    wrong[11].latent_back = latent_back_wide;
-    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
-        char message[300];
-        assert_false(leat_rows_check(&wrong[i], message, sizeof message));
-        if (strstr(message, words[i]) == NULL) fail_msg("canary %zu: %s", i, message);
-    }
+    suite_canary wrong[] = {
+        {leat_kernels_scalar, "sums of rows: 2 rows"},
+        {leat_kernels_scalar, "product of rows: "},
+        {leat_kernels_scalar, "normalisation of a graph: 1 rows"},
+        {leat_kernels_scalar, "its gradient: 1 rows"},
+        {leat_kernels_scalar, "step of an LSTM: 16 values: result"},
+        {leat_kernels_scalar, "its gradient: 16 values, first step"},
+        {leat_kernels_scalar, "dropout: "},
+        {leat_kernels_scalar, "exponentials of a row: "},
+        {leat_kernels_scalar, "shares of a row: "},
+        {leat_kernels_scalar, "end of a product: "},
+        {leat_kernels_scalar, "latent vector: "},
+        {leat_kernels_scalar, "its gradient: "},
+    };
+    wrong[0].kernels.row_sums = sums_apart;
+    wrong[1].kernels.row_dot = dot_in_order;
+    wrong[2].kernels.graph_norm = norm_of_inverse;
+    wrong[3].kernels.graph_norm_back = norm_back_short;
+    wrong[4].kernels.lstm = lstm_forgetting;
+    wrong[5].kernels.lstm_back = lstm_back_without;
+    wrong[6].kernels.dropout = dropout_late;
+    wrong[7].kernels.row_exp = exp_of_itself;
+    wrong[8].kernels.row_scale = scale_once;
+    wrong[9].kernels.row_finish = finish_late;
+    wrong[10].kernels.latent = latent_short;
+    wrong[11].kernels.latent_back = latent_back_wide;
+    suite_catches(&suite, wrong, sizeof wrong / sizeof *wrong);
 }
 
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_variant),
+        cmocka_unit_test(known_by_name),
         cmocka_unit_test(class_of_two),
         cmocka_unit_test(wrong_kernels_are_caught),
     };

@@ -1,35 +1,21 @@
 /* The suite "segments" of the kernels, as test_suite.c: every variant that runs here, the hash, and
  * kernels that are wrong on purpose. */
-#include <inttypes.h>
-#include <stdio.h>
-
-#include "check.h"
-#include "nn/kernel_suites.h"
-#include "nn/kernels/suite.h"
+#include "suite_frame.h"
 
 /* Of every variant on every machine: a part of the kernel class of models that compute with edges.
  */
 #define SUITE_HASH UINT64_C(0x84af50efd9d012b9)
+static const tested_suite suite = {LEAT_SUITE_SEGMENTS, SUITE_HASH, leat_segments_check,
+                                   leat_segments_hash};
 
 static void every_variant(void **state) {
     (void)state;
-    const leat_kernels *kernels;
-    for (int i = 0; (kernels = leat_kernels_at(i)) != NULL; i++) {
-        if (!leat_kernels_supported(kernels)) continue; /* test_suite.c tells */
-        char message[300];
-        if (!leat_segments_check(kernels, message, sizeof message)) fail_msg("%s", message);
-        const uint64_t hash = leat_segments_hash(kernels);
-        if (hash != SUITE_HASH) fail_msg("%s: the hash is %016" PRIx64, kernels->name, hash);
-    }
+    suite_every_variant(&suite);
 }
 
 static void known_by_name(void **state) {
-    static const char *const suites[] = {LEAT_SUITE_SEGMENTS, NULL};
-    char class[LEAT_KERNEL_CLASS_BYTES], hex[LEAT_KERNEL_CLASS_BYTES];
     (void)state;
-    snprintf(hex, sizeof hex, "%016" PRIx64, SUITE_HASH);
-    assert_ok(leat_kernel_class(suites, NULL, class, err));
-    assert_string_equal(class, hex);
+    suite_is_known(&suite);
 }
 
 /* Backwards. */
@@ -90,24 +76,23 @@ static void gather_short(const leat_gather *of, int64_t count, const float *shar
 
 static void wrong_kernels_are_caught(void **state) {
     (void)state;
-    leat_kernels wrong[7];
-    static const char *const words[] = {"weighted sums over edges: ",    "scores of edges: ",
-                                        "gradient of their weight: ",    "products of edges: ",
-                                        "sums over edges of a source: ", "products of named rows: ",
-                                        "named rows that are added to: "};
-    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) wrong[i] = leat_kernels_scalar;
-    wrong[0].edge_sums = sums_from_the_end;
-    wrong[1].edge_scores = scores_straight;
-    wrong[2].edge_scores_back = scores_back_anew;
-    wrong[3].edge_dots = dots_in_order;
-    wrong[4].edge_sums_back = back_in_order;
-    wrong[5].gather_dots = gather_in_lanes;
-    wrong[6].gather_add = gather_short;
-    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
-        char message[300];
-        assert_false(leat_segments_check(&wrong[i], message, sizeof message));
-        if (strstr(message, words[i]) == NULL) fail_msg("canary %zu: %s", i, message);
-    }
+    suite_canary wrong[] = {
+        {leat_kernels_scalar, "weighted sums over edges: "},
+        {leat_kernels_scalar, "scores of edges: "},
+        {leat_kernels_scalar, "gradient of their weight: "},
+        {leat_kernels_scalar, "products of edges: "},
+        {leat_kernels_scalar, "sums over edges of a source: "},
+        {leat_kernels_scalar, "products of named rows: "},
+        {leat_kernels_scalar, "named rows that are added to: "},
+    };
+    wrong[0].kernels.edge_sums = sums_from_the_end;
+    wrong[1].kernels.edge_scores = scores_straight;
+    wrong[2].kernels.edge_scores_back = scores_back_anew;
+    wrong[3].kernels.edge_dots = dots_in_order;
+    wrong[4].kernels.edge_sums_back = back_in_order;
+    wrong[5].kernels.gather_dots = gather_in_lanes;
+    wrong[6].kernels.gather_add = gather_short;
+    suite_catches(&suite, wrong, sizeof wrong / sizeof *wrong);
 }
 
 int main(void) {

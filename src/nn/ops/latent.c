@@ -88,26 +88,3 @@ leat_code leat_latent_backward(const leat_device *device, const leat_latent *of,
     LEAT_ASSERT(up != NULL && d_logvar != up && d_logvar != d_mu);
     return run(device, &job, err);
 }
-
-void leat_rows_out(int64_t rows, int64_t width, float most, const float *x, float *out) {
-    const int64_t step = leat_lanes(width);
-    for (int64_t row = 0; row < rows; row++) {
-        for (int64_t c = 0; c < width; c++) {
-            const float value = x[row * step + c];
-            out[row * width + c] = value > most ? most : value < -most ? -most : value;
-        }
-    }
-}
-
-void leat_rows_gather(int64_t rows, int64_t width, const int32_t *row, const float *x, float *out) {
-    const int64_t step = leat_lanes(width);
-    for (int64_t i = 0; i < rows; i++)
-        memcpy(out + i * step, x + row[i] * step, sizeof *x * (size_t)step);
-}
-
-void leat_rows_gather_backward(int64_t rows, int64_t width, const int32_t *row, const float *in,
-                               float *x) {
-    const int64_t step = leat_lanes(width);
-    for (int64_t i = 0; i < rows; i++)
-        for (int64_t c = 0; c < width; c++) x[row[i] * step + c] += in[i * step + c];
-}

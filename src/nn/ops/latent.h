@@ -33,11 +33,5 @@ LEAT_MUST_CHECK leat_code leat_latent_forward(const leat_device *device, const l
 LEAT_MUST_CHECK leat_code leat_latent_backward(const leat_device *device, const leat_latent *of,
                                                const float *up, float *d_mu, float *d_logvar,
                                                leat_error *err);
-/* x, limited to [-most, most], without padding: out [rows][width]. most may be infinite. */
-void leat_rows_out(int64_t rows, int64_t width, float most, const float *x, float *out);
-/* Rows out[i] = x[row[i]], and x[row[i]] += in[i]; rows are different, width as above. */
-void leat_rows_gather(int64_t rows, int64_t width, const int32_t *row, const float *x, float *out);
-void leat_rows_gather_backward(int64_t rows, int64_t width, const int32_t *row, const float *in,
-                               float *x);
 
 #endif

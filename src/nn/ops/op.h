@@ -7,6 +7,9 @@
  * into columns, and taps outside an image are left out instead of multiplied by zero. Unused lanes
  * hold any numbers; nothing that is kept depends on them.
  *
+ * Headers of ops that specify an order have formulas in which each operation is rounded, fma is
+ * rounded once, and -x is 0 - x, so that it is +0 for both zeros.
+ *
  * An op checks its sizes and allocates nothing: work space is the caller's, of a size that the op
  * tells. Its work is divided into parts that write different outputs, so its result is the same
  * bits for any number of threads.

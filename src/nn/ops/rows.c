@@ -176,3 +176,29 @@ leat_code leat_rows_pool_backward(const leat_device *device, const leat_row_segm
     check_segments(of, up, down);
     return leat_device_run(device, of->segments, pool_back_segment, &job, err);
 }
+
+/* ---- Moved ---------------------------------------------------------------------------------- */
+
+void leat_rows_out(int64_t rows, int64_t columns, float most, const float *x, float *out) {
+    const int64_t step = leat_lanes(columns);
+    for (int64_t row = 0; row < rows; row++) {
+        for (int64_t c = 0; c < columns; c++) {
+            const float value = x[row * step + c];
+            out[row * columns + c] = value > most ? most : value < -most ? -most : value;
+        }
+    }
+}
+
+void leat_rows_gather(int64_t rows, int64_t columns, const int32_t *row, const float *x,
+                      float *out) {
+    const int64_t step = leat_lanes(columns);
+    for (int64_t i = 0; i < rows; i++)
+        memcpy(out + i * step, x + row[i] * step, sizeof *x * (size_t)step);
+}
+
+void leat_rows_gather_backward(int64_t rows, int64_t columns, const int32_t *row, const float *in,
+                               float *x) {
+    const int64_t step = leat_lanes(columns);
+    for (int64_t i = 0; i < rows; i++)
+        for (int64_t c = 0; c < columns; c++) x[row[i] * step + c] += in[i * step + c];
+}

@@ -1,5 +1,6 @@
 /*
- * Sums and products over rows of activations, [row][step], step = leat_lanes(columns).
+ * Sums and products over rows of activations, [row][step], step = leat_lanes(columns), and rows
+ * that are moved.
  */
 #ifndef LEAT_NN_OPS_ROWS_H
 #define LEAT_NN_OPS_ROWS_H
@@ -53,5 +54,14 @@ LEAT_MUST_CHECK leat_code leat_rows_pool(const leat_device *device, const leat_r
 LEAT_MUST_CHECK leat_code leat_rows_pool_backward(const leat_device *device,
                                                   const leat_row_segments *of, const float *up,
                                                   float *down, leat_error *err);
+
+/* x, limited to [-most, most], without padding: out [rows][columns] from x [rows][step], step =
+ * leat_lanes(columns), as below. most may be infinite; NaN stays. */
+void leat_rows_out(int64_t rows, int64_t columns, float most, const float *x, float *out);
+/* Rows out[i] = x[row[i]], and x[row[i]] += in[i]; rows are different. */
+void leat_rows_gather(int64_t rows, int64_t columns, const int32_t *row, const float *x,
+                      float *out);
+void leat_rows_gather_backward(int64_t rows, int64_t columns, const int32_t *row, const float *in,
+                               float *x);
 
 #endif

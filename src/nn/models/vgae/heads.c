@@ -4,7 +4,7 @@
 #include "nn/models/vgae/vgae.h"
 #include "nn/ops/each.h"
 #include "nn/ops/graph_random.h"
-#include "nn/ops/latent.h"
+#include "nn/ops/rows.h"
 #include "nn/random_streams.h"
 
 /* Dropout: place 0 is the encoder's. */

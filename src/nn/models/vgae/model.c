@@ -10,6 +10,7 @@
 #include "nn/ops/graph_random.h"
 #include "nn/ops/latent.h"
 #include "nn/ops/move.h"
+#include "nn/ops/rows.h"
 #include "nn/random_streams.h"
 #include "nn/unit/one_pass.h"
 
