@@ -299,7 +299,7 @@ static int read_options(bench *self, int argc, char **argv) {
 }
 
 int main(int argc, char **argv) {
-    bench self = {.threads = 1, .ids = 60, .graphs = 64, .batches = 2, .seconds = 1};
+    bench self = {.threads = 1, .ids = 60, .graphs = 16, .batches = 4, .seconds = 1};
     int at = read_options(&self, argc, argv);
     self.json = bench_json_begin();
     leat_json_member_int(self.json, "threads", self.threads);

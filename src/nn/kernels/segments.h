@@ -72,17 +72,38 @@ static void edge_dots(const leat_edge_rows *of, int64_t edges, const float *with
         dots[k * of->heads] = row_dot(of->width, of->rows + of->index[k] * of->step, with);
 }
 
-static void edge_sums(const leat_edge_rows *of, int64_t edges, const float *shares, float *sums) {
-    for (int64_t c = 0; c < of->width; c += VW) {
-        const int64_t rest = of->width - c;
-        vf sum = load_columns(sums + c, rest);
-        for (int64_t k = 0; k < edges; k++) {
-            const vf row = load_columns(of->rows + of->index[k] * of->step + c, rest);
-            sum =
-                shares == NULL ? vf_add(sum, row) : vf_fma(vf_set(shares[k * of->heads]), row, sum);
+/* `vectors` of whole columns, whose chains do not wait for each other; a constant where this is
+ * inlined. */
+LEAT_INLINE void sums_of(const leat_edge_rows *of, int64_t edges, const float *shares, int64_t c,
+                         const int vectors, float *sums) {
+    vf sum[4];
+#pragma GCC unroll 4
+    for (int v = 0; v < vectors; v++) sum[v] = vf_load(sums + c + v * VW);
+    for (int64_t k = 0; k < edges; k++) {
+        const float *row = of->rows + of->index[k] * of->step + c;
+        const vf share = shares == NULL ? vf_set(1.0f) : vf_set(shares[k * of->heads]);
+#pragma GCC unroll 4
+        for (int v = 0; v < vectors; v++) {
+            const vf x = vf_load(row + v * VW);
+            sum[v] = shares == NULL ? vf_add(sum[v], x) : vf_fma(share, x, sum[v]);
         }
-        store_columns(sums + c, sum, rest);
     }
+#pragma GCC unroll 4
+    for (int v = 0; v < vectors; v++) vf_store(sums + c + v * VW, sum[v]);
+}
+
+static void edge_sums(const leat_edge_rows *of, int64_t edges, const float *shares, float *sums) {
+    int64_t c = 0;
+    for (; c + 4 * VW <= of->width; c += 4 * VW) sums_of(of, edges, shares, c, 4, sums);
+    for (; c + VW <= of->width; c += VW) sums_of(of, edges, shares, c, 1, sums);
+    if (c >= of->width) return;
+    const int rest = (int)(of->width - c);
+    vf sum = vf_load_some(sums + c, rest);
+    for (int64_t k = 0; k < edges; k++) {
+        const vf row = vf_load_some(of->rows + of->index[k] * of->step + c, rest);
+        sum = shares == NULL ? vf_add(sum, row) : vf_fma(vf_set(shares[k * of->heads]), row, sum);
+    }
+    vf_store_some(sums + c, sum, rest);
 }
 
 static void edge_sums_back(const leat_edge_rows *of, int64_t edges, const int32_t *places,

@@ -174,6 +174,33 @@ static void case_underflow(suite_run *run) {
     }
 }
 
+/* Sums of more columns than a few vectors of any width have. */
+static void case_wide(suite_run *run) {
+    enum { FROM = 4 * LEAT_LANES - 2, MOST = 6 * LEAT_LANES };
+    for (int i = 0; i < 4 * (MOST - FROM + 1); i++) {
+        const int width = FROM + i / 4, edges = 1 + i % EDGES_MOST;
+        int32_t index[EDGES_MOST];
+        float rows[NODES * (MOST + 1)], shares[EDGES_MOST], got[MOST + 1], expected[MOST + 1];
+        const leat_edge_rows of = {width, 1, MOST + 1, index, rows};
+        const bool weighted = i % 2 == 0;
+        char sizes[60];
+        snprintf(sizes, sizeof sizes, "%d edges, %d columns", edges, width);
+        fills[i / 2 % FILLS](run, NODES * (MOST + 1), rows);
+        fills[i / 2 % FILLS](run, EDGES_MOST, shares);
+        fills[i / 2 % FILLS](run, MOST + 1, got);
+        memcpy(expected, got, sizeof got);
+        for (int k = 0; k < edges; k++) {
+            index[k] = (int32_t)(next_bits(run) % NODES);
+            for (int c = 0; c < width; c++) {
+                const float x = rows[index[k] * (MOST + 1) + c];
+                expected[c] = weighted ? fmaf(shares[k], x, expected[c]) : expected[c] + x;
+            }
+        }
+        run->kernels->edge_sums(&of, edges, weighted ? shares : NULL, got);
+        compare(run, "wide sums over edges", sizes, MOST + 1, got, expected);
+    }
+}
+
 /* Rows that are named: some twice in a product, each once where it is added to. */
 static void case_gather(suite_run *run) {
     enum { GATHERED = LEAT_LANES + 3, COLUMNS = 2 * LEAT_LANES, WIDE = COLUMNS + 1 };
@@ -212,7 +239,7 @@ static void case_gather(suite_run *run) {
     }
 }
 
-static suite_case *const cases[] = {case_segments, case_underflow, case_gather};
+static suite_case *const cases[] = {case_segments, case_underflow, case_gather, case_wide};
 
 bool leat_segments_check(const leat_kernels *kernels, char *message, size_t size) {
     return suite_check(cases, sizeof cases / sizeof *cases, kernels, message, size);

@@ -45,11 +45,14 @@ void leat_neighbours_set(const leat_graph_micro *batch, const uint8_t *hidden,
     out->nodes = batch->nodes;
     set_positives(batch, hidden, out);
     out->negatives = 0;
-    for (int64_t i = 0; i < out->nodes * out->draws; i++) {
-        const bool kept = !is_positive(out, i / out->draws, out->drawn[i]);
-        LEAT_ASSERT(out->drawn[i] >= 0 && out->drawn[i] < out->ids);
-        out->kept[i] = kept ? 1 : 0;
-        out->negatives += kept ? 1 : 0;
+    for (int64_t node = 0; node < out->nodes; node++) {
+        const int32_t *drawn = out->drawn + node * out->draws;
+        uint8_t *kept = out->kept + node * out->draws;
+        for (int64_t i = 0; i < out->draws; i++) {
+            LEAT_ASSERT(drawn[i] >= 0 && drawn[i] < out->ids);
+            kept[i] = is_positive(out, node, drawn[i]) ? 0 : 1;
+            out->negatives += kept[i];
+        }
     }
 }
 
@@ -257,7 +260,7 @@ static void loss_part(void *context, int64_t part) {
     int64_t at = all.first, next = all.first; /* a term; where the next piece begins */
     piece piece;
     for (int64_t row = part * ROWS; row < end; row++) {
-        double sums[2] = {0, 0};
+        double positives = 0, negatives = 0; /* a term of the other kind adds +0 */
         for (; at < terms->first[row + 1]; at++) {
             if (at == next) {
                 const int64_t count = leat_min(PIECE, all.first + all.count - at);
@@ -266,10 +269,12 @@ static void loss_part(void *context, int64_t part) {
             }
             const float times = terms->times[at];
             const float loss = piece.loss[(at - all.first) % PIECE];
-            sums[times > 0] += (double)fabsf(times) * (double)loss;
+            const double term = (double)fabsf(times) * (double)loss;
+            positives += times > 0 ? 0 : term;
+            negatives += times > 0 ? term : 0;
         }
-        job->positives[row] = sums[0];
-        job->negatives[row] = sums[1];
+        job->positives[row] = positives;
+        job->negatives[row] = negatives;
     }
 }
 
