@@ -80,8 +80,55 @@ static void test_large(void **state) {
     check_shape(20, 40, 513, 1);
     check_shape(250, 17, 256, 1);
     check_shape(1, 520, 257, 1);
-    check_shape(257, 70, 40, 1); /* too many rows to read b in place */
-    check_shape(9, 600, 40, 1);  /* too many columns to read a in place */
+    check_shape(9, 600, 40, 1);   /* too many columns to read a in place */
+    check_shape(1025, 17, 5, 1);  /* too many rows to read b in place */
+    check_shape(257, 1022, 2, 0); /* and with rows of b at steps of 1024 */
+    check_shape(3, 5, 1023, 1);   /* rows of a at steps of 1024 */
+    check_shape(1023, 3, 2, 1);
+}
+
+/* Rows of b and c with NaN after their columns, which shows nowhere else. */
+static void check_padded(int64_t m, int64_t n, int64_t k, bool add) {
+    const int64_t step = leat_lanes(n);
+    leat_product p = {.rows = m,
+                      .columns = n,
+                      .depth = k,
+                      .a = nn_numbers(1, m * k),
+                      .a_step = k,
+                      .b_step = step,
+                      .c_step = step,
+                      .bias = nn_numbers(4, n),
+                      .act = LEAT_ACT_LEAKY,
+                      .slope = 0.2f,
+                      .add = add};
+    float *b = nn_numbers(2, k * step), *want = nn_numbers(3, m * step);
+    for (int64_t i = 0; i < k * step; i++)
+        if (i % step >= n) b[i] = NAN;
+    p.b = b;
+    p.c = want;
+    multiply(&p, want);
+    leat_device device;
+    for (int i = 0; nn_variant(i, false, &device); i++) {
+        for (int padded = 1; padded < 4; padded++) {
+            p.b_padded = padded & 1;
+            p.c_padded = padded & 2;
+            p.c = nn_numbers(3, m * step);
+            for (int64_t at = 0; at < m * step; at++)
+                if (at % step >= n) p.c[at] = NAN;
+            run(&device, &p);
+            for (int64_t row = 0; row < m; row++)
+                nn_assert_same(p.c + row * step, want + row * step, n);
+        }
+    }
+    nn_free_all();
+}
+
+static void test_padded(void **state) {
+    (void)state;
+    check_padded(1, 1, 1, false);
+    check_padded(15, 35, 9, true);
+    check_padded(29, 67, 260, true);
+    check_padded(1030, 11, 3, false);
 }
 
 static void check_golden(const char *name, int64_t m, int64_t n, int64_t k, bool linear) {
@@ -162,9 +209,8 @@ static void test_refused(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_edges),
-        cmocka_unit_test(test_large),
-        cmocka_unit_test(test_golden),
+        cmocka_unit_test(test_edges),   cmocka_unit_test(test_large),
+        cmocka_unit_test(test_padded),  cmocka_unit_test(test_golden),
         cmocka_unit_test(test_refused),
     };
     return cmocka_run_group_tests_name("products", tests, NULL, NULL);
