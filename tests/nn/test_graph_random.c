@@ -5,6 +5,7 @@
 #include <math.h>
 
 #include "base/rng.h"
+#include "nn/ops/each.h"
 #include "nn/random_streams.h"
 #include "nn_support.h"
 
@@ -109,11 +110,36 @@ static void test_shares(void **state) {
     nn_free_all();
 }
 
+/* With ReLU before it: the same bits as drawn again, whatever is 0 and why. */
+static void test_backward(void **state) {
+    (void)state;
+    leat_graph_random of = {.batch = &batch, .stream = LEAT_STREAM_DROPOUT, .share = 0.3};
+    leat_device device;
+    for (int i = 0; nn_variant(i, true, &device); i++) {
+        const int64_t all = NODES * STEP;
+        float *x = nn_numbers(1, all), *y = nn_zeros(all), *up = nn_numbers(2, all);
+        float *want = nn_zeros(all), *got = nn_zeros(all);
+        x[0] = 0x1p-149f;
+        x[1] = -0.0f;
+        up[2] = NAN;
+        of.share = i % 2 == 0 ? 0.3 : 0;
+        assert_ok(leat_leaky(&device, 0, all, x, x, err));
+        assert_ok(leat_graph_dropout(&device, &of, COLUMNS, x, y, err));
+        assert_ok(leat_graph_dropout(&device, &of, COLUMNS, up, want, err));
+        assert_ok(leat_leaky_backward(&device, 0, all, x, want, want, err));
+        assert_ok(leat_relu_dropout_backward(&device, leat_graph_dropout_scale(of.share), all, y,
+                                             up, got, err));
+        nn_assert_same(got, want, all);
+        nn_free_all();
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_bits),
         cmocka_unit_test(test_values),
         cmocka_unit_test(test_shares),
+        cmocka_unit_test(test_backward),
     };
     return cmocka_run_group_tests_name("random numbers of graphs", tests, NULL, NULL);
 }

@@ -4,7 +4,7 @@
 
 /* Of every variant on every machine: a part of the kernel class of models that compute with rows.
  */
-#define SUITE_HASH UINT64_C(0xb7db8084351ff320)
+#define SUITE_HASH UINT64_C(0x801e67b477874da8)
 static const tested_suite suite = {LEAT_SUITE_ROWS, SUITE_HASH, leat_rows_check, leat_rows_hash};
 
 static void every_variant(void **state) {
@@ -84,6 +84,12 @@ static void latent_back_wide(const leat_latent_values *of, int64_t count, const 
     leat_kernels_scalar.latent_back(&wide, count, up, down_mu, down_logvar);
 }
 
+/* Takes 0 as above 0. */
+static void relu_back_at_0(float scale, int64_t count, const float *y, const float *up,
+                           float *down) {
+    for (int64_t i = 0; i < count; i++) down[i] = y[i] >= 0 ? up[i] * scale : 0;
+}
+
 /* Multiplies by 1 / root. */
 static void norm_of_inverse(const leat_graph_norm *norm, int64_t rows, int64_t step, const float *x,
                             float *y) {
@@ -133,6 +139,7 @@ static void wrong_kernels_are_caught(void **state) {
         {leat_kernels_scalar, "end of a product: "},
         {leat_kernels_scalar, "latent vector: "},
         {leat_kernels_scalar, "its gradient: "},
+        {leat_kernels_scalar, "gradient of ReLU and dropout: "},
     };
     wrong[0].kernels.row_sums = sums_apart;
     wrong[1].kernels.row_dot = dot_in_order;
@@ -146,6 +153,7 @@ static void wrong_kernels_are_caught(void **state) {
     wrong[9].kernels.row_finish = finish_late;
     wrong[10].kernels.latent = latent_short;
     wrong[11].kernels.latent_back = latent_back_wide;
+    wrong[12].kernels.relu_back = relu_back_at_0;
     suite_catches(&suite, wrong, sizeof wrong / sizeof *wrong);
 }
 

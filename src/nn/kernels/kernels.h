@@ -191,6 +191,8 @@ typedef struct leat_kernels {
     /* down_mu may be up. */
     void (*latent_back)(const leat_latent_values *of, int64_t count, const float *up,
                         float *down_mu, float *down_logvar);
+    /* down = up * scale where y is above 0, else +0; down may be up. */
+    void (*relu_back)(float scale, int64_t count, const float *y, const float *up, float *down);
     /* y = x * scale where the top 24 bits of leat_random_at(key, first), (key, first + 1), ... are
      * below `below`, else +0; y may be x. */
     void (*dropout)(const leat_dropout *of, uint64_t first, int64_t count, const float *x,

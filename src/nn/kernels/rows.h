@@ -163,6 +163,15 @@ static void latent_back(const leat_latent_values *of, int64_t count, const float
 
 /* ---- Dropout -------------------------------------------------------------------------------- */
 
+static void relu_back(float scale, int64_t count, const float *y, const float *up, float *down) {
+    const vf times = vf_set(scale), zero = vf_set(0.0f);
+    for (int64_t i = 0; i < count; i += VW) {
+        const int64_t rest = count - i;
+        const vf kept = vf_mul(load_columns(up + i, rest), times);
+        store_columns(down + i, vf_pick(vf_lt(zero, load_columns(y + i, rest)), kept, zero), rest);
+    }
+}
+
 static void dropout(const leat_dropout *of, uint64_t first, int64_t count, const float *x,
                     float *y) {
     const vf scale = vf_set(of->scale), zero = vf_set(0.0f);

@@ -84,6 +84,20 @@ static void case_softmax(suite_run *run) {
     }
 }
 
+static void case_relu_back(suite_run *run) {
+    for (int count = 0; count <= STEP; count++) {
+        float y[STEP], up[STEP], expected[STEP];
+        char sizes[40];
+        snprintf(sizes, sizeof sizes, "%d values", count);
+        fills[count % FILLS](run, STEP, y);
+        fills[count % FILLS](run, STEP, up);
+        memcpy(expected, up, sizeof up);
+        for (int i = 0; i < count; i++) expected[i] = y[i] > 0 ? up[i] * 1.25f : 0;
+        run->kernels->relu_back(1.25f, count, y, up, up);
+        compare(run, "gradient of ReLU and dropout", sizes, STEP, up, expected);
+    }
+}
+
 static void case_finish(suite_run *run) {
     static const float slopes[] = {1, 0, 0.2f};
     for (int i = 0; i < 6 * STEP; i++) {
@@ -359,8 +373,8 @@ static void case_lstm(suite_run *run) {
 }
 
 static suite_case *const cases[] = {
-    case_row_sums, case_row_dot, case_graph_norm, case_lstm,  case_row_dot_of_nothing,
-    case_dropout,  case_softmax, case_finish,     case_latent};
+    case_row_sums, case_row_dot, case_graph_norm, case_lstm,   case_row_dot_of_nothing,
+    case_dropout,  case_softmax, case_finish,     case_latent, case_relu_back};
 
 bool leat_rows_check(const leat_kernels *kernels, char *message, size_t size) {
     return suite_check(cases, sizeof cases / sizeof *cases, kernels, message, size);

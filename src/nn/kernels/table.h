@@ -36,6 +36,7 @@ const leat_kernels LEAT_KERNELS = {
     .row_scale = row_scale,
     .latent = latent,
     .latent_back = latent_back,
+    .relu_back = relu_back,
     .dropout = dropout,
     .graph_norm = graph_norm,
     .graph_norm_back = graph_norm_back,

@@ -4,7 +4,7 @@
 #define PIECE 16384
 _Static_assert(PIECE % LEAT_LANES == 0, "only the last piece has a rest");
 
-typedef enum each_what { LEAKY, LEAKY_BACK, MAP, TANH_BACK, ADD_SCALED } each_what;
+typedef enum each_what { LEAKY, LEAKY_BACK, RELU_BACK, MAP, TANH_BACK, ADD_SCALED } each_what;
 
 typedef struct each_job {
     const leat_kernels *kernels;
@@ -23,6 +23,7 @@ static void run_piece(void *context, int64_t part) {
     switch (job->what) {
     case LEAKY: k->leaky(job->factor, n, job->x + at, job->out + at); break;
     case LEAKY_BACK: k->leaky_back(job->factor, n, job->x + at, job->up + at, job->out + at); break;
+    case RELU_BACK: k->relu_back(job->factor, n, job->x + at, job->up + at, job->out + at); break;
     case MAP: k->map(job->map, n, job->x + at, job->out + at); break;
     case TANH_BACK: k->tanh_back(n, job->x + at, job->up + at, job->out + at); break;
     case ADD_SCALED: k->add_scaled(n, job->factor, job->x + at, job->out + at); break;
@@ -48,6 +49,15 @@ leat_code leat_leaky_backward(const leat_device *device, float slope, int64_t co
     LEAT_ASSERT(slope >= 0); /* so y has the sign of x */
     const each_job job = {
         .what = LEAKY_BACK, .factor = slope, .count = count, .x = y, .up = up, .out = down};
+    return run(device, job, err);
+}
+
+leat_code leat_relu_dropout_backward(const leat_device *device, float scale, int64_t count,
+                                     const float *y, const float *up, float *down,
+                                     leat_error *err) {
+    LEAT_ASSERT(scale >= 1); /* so what is kept stays above 0 */
+    const each_job job = {
+        .what = RELU_BACK, .factor = scale, .count = count, .x = y, .up = up, .out = down};
     return run(device, job, err);
 }
 

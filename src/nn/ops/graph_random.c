@@ -137,6 +137,8 @@ static void copy_part(void *context, int64_t graph) {
         for (int64_t c = job->columns; c < job->step; c++) job->y[at + i * job->step + c] = 0;
 }
 
+float leat_graph_dropout_scale(double share) { return (float)(1 / (1 - share)); }
+
 leat_code leat_graph_dropout(const leat_device *device, const leat_graph_random *of,
                              int64_t columns, const float *x, float *y, leat_error *err) {
     const double share = of->share;
@@ -144,7 +146,7 @@ leat_code leat_graph_dropout(const leat_device *device, const leat_graph_random 
     const int64_t values = row_count(of) * leat_lanes(columns);
     LEAT_ASSERT(leat_same_or_apart(x, y, values));
     const double kept = 0x1p24 * (1 - share);
-    random_job job = {.x = x, .y = y, .dropout.scale = (float)(1 / (1 - share))};
+    random_job job = {.x = x, .y = y, .dropout.scale = leat_graph_dropout_scale(share)};
     job.dropout.below = (int32_t)kept;
     if ((double)job.dropout.below < kept) job.dropout.below++; /* the whole numbers below `kept` */
     return run(&job, device, of, columns, share > 0 ? dropout_part : copy_part, err);

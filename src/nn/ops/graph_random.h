@@ -50,12 +50,15 @@ LEAT_MUST_CHECK leat_code leat_graph_below(const leat_device *device, const leat
                                            int64_t columns, int32_t bound, int32_t *out,
                                            leat_error *err);
 
+/* The factor of what dropout keeps: 1 / (1 - share), rounded. */
+float leat_graph_dropout_scale(double share);
 /*
  * Dropout: y = x / (1 - share) where the element is kept, else +0; [rows][step], unused lanes
  * become +0. It is kept if its top 24 bits, as a number, are below 2^24 (1 - share); the factor is
  * rounded to float first. The gradient is the same call on gradients: the same elements are drawn
- * again. y may be x. With a share of 0, y is x and nothing is drawn.
- * Source: Srivastava et al., Dropout, JMLR 15 (2014), with the scale in training.
+ * again (after ReLU, leat_relu_dropout_backward draws none). y may be x. With a share of 0, y is x
+ * and nothing is drawn. Source: Srivastava et al., Dropout, JMLR 15 (2014), with the scale in
+ * training.
  */
 LEAT_MUST_CHECK leat_code leat_graph_dropout(const leat_device *device, const leat_graph_random *of,
                                              int64_t columns, const float *x, float *y,

@@ -189,10 +189,8 @@ static leat_code dense_backward(const leat_gat_pass *pass, int i, float *up, flo
                                 .c = down,
                                 .c_step = shape->values};
     if (i < LEAT_GAT_DENSE - 1) {
-        /* what was dropped is 0 in the output, and has the gradient 0 already */
-        LEAT_TRY(drop(pass, i, up, err));
-        LEAT_TRY(leat_leaky_backward(&pass->device, 0, graphs * step, pass->head->dense[i + 1], up,
-                                     up, err));
+        LEAT_TRY(leat_relu_dropout_backward(&pass->device, leat_graph_dropout_scale(pass->dropout),
+                                            graphs * step, pass->head->dense[i + 1], up, up, err));
     }
     LEAT_TRY(run(pass, &weights, err));
     LEAT_TRY(leat_rows_sum(&pass->device, &rows, up, pass->gradient + shape->dense_bias[i], err));

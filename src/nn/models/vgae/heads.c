@@ -76,13 +76,12 @@ static leat_code dense_backward(const leat_vgae_pass *pass, leat_error *err) {
     for (int i = 1; i >= 0; i--) {
         const leat_vgae_dense *of = &pass->shape->neighbour[i];
         const leat_linear linear = leat_vgae_linear(pass, of, nodes, values, true);
-        const leat_graph_random dropout = dropout_of(pass, i);
         const leat_linear_gradient gradient = {s->gradient + of->weight, s->gradient + of->bias,
                                                i == 0 ? s->d_z : s->up[0], i == 0};
         float *up = s->up[i];
-        LEAT_TRY(leat_graph_dropout(&pass->device, &dropout, values, up, up, err));
-        LEAT_TRY(leat_leaky_backward(&pass->device, 0, nodes * leat_lanes(values), s->dense[i], up,
-                                     up, err));
+        LEAT_TRY(leat_relu_dropout_backward(&pass->device, leat_graph_dropout_scale(pass->dropout),
+                                            nodes * leat_lanes(values), s->dropped_dense[i], up, up,
+                                            err));
         LEAT_TRY(leat_linear_backward(&pass->device, &linear, i == 0 ? s->z : s->dropped_dense[0],
                                       up, &gradient, err));
     }

@@ -308,14 +308,13 @@ static leat_code encode_back(const leat_vgae_pass *pass, leat_error *err) {
     const leat_embedding embedding = embedding_of(pass);
     const leat_gatv2 encoder = encoder_of(pass);
     leat_graphnorm norm = norm_of(pass);
-    const leat_graph_random dropout = dropout_of(pass);
+    const float scale = leat_graph_dropout_scale(pass->dropout);
     norm.gradient =
         (leat_graphnorm_gradient){s->gradient + shape->norm_weight, s->gradient + shape->norm_bias,
                                   s->gradient + shape->norm_scale};
     const leat_gatv2_gradient gradient = gat_gradient(pass, &shape->encoder);
     const leat_gatv2_flow flow = {s->input, &s->encoder, s->up[1], s->d_input};
-    LEAT_TRY(leat_graph_dropout(device, &dropout, shape->values, s->up[1], s->up[1], err));
-    LEAT_TRY(leat_leaky_backward(device, 0, count, s->normed, s->up[1], s->up[1], err));
+    LEAT_TRY(leat_relu_dropout_backward(device, scale, count, s->encoded, s->up[1], s->up[1], err));
     LEAT_TRY(leat_graphnorm_backward(device, &norm, s->attended, s->up[1], s->up[1], err));
     LEAT_TRY(leat_gatv2_backward(device, &encoder, &s->edges, &flow, &gradient, err));
     return leat_embedding_backward(device, &embedding, s->d_input, s->gradient + shape->embedding,
