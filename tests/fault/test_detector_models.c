@@ -137,7 +137,8 @@ static float *zeros(int64_t count) {
 }
 
 static void score(const subject *of, void *model, const float *parameters) {
-    static float values[ALL * 64], logits[2 * GRAPHS], probability[GRAPHS], blame[sizeof x / sizeof *x];
+    static float values[ALL * 64], logits[2 * GRAPHS], probability[GRAPHS],
+        blame[sizeof x / sizeof *x];
     if (of->class == &leat_gat_class) {
         const leat_gat_scores out = {logits, probability, blame};
         assert_int_equal(leat_gat_score(model, &batch, parameters, &out, NULL), LEAT_OK);

@@ -53,11 +53,10 @@ leat_code leat_leaky_backward(const leat_device *device, float slope, int64_t co
 }
 
 leat_code leat_relu_dropout_backward(const leat_device *device, float scale, int64_t count,
-                                     const float *y, const float *up, float *down,
-                                     leat_error *err) {
+                                     const float *y, float *up, leat_error *err) {
     LEAT_ASSERT(scale >= 1); /* so what is kept stays above 0 */
     const each_job job = {
-        .what = RELU_BACK, .factor = scale, .count = count, .x = y, .up = up, .out = down};
+        .what = RELU_BACK, .factor = scale, .count = count, .x = y, .up = up, .out = up};
     return run(device, job, err);
 }
 

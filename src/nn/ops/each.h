@@ -11,12 +11,12 @@ LEAT_MUST_CHECK leat_code leat_leaky(const leat_device *device, float slope, int
 LEAT_MUST_CHECK leat_code leat_leaky_backward(const leat_device *device, float slope, int64_t count,
                                               const float *y, const float *up, float *down,
                                               leat_error *err);
-/* The gradient of ReLU, then dropout with this scale (graph_random.h), from the result: up * scale
- * where y is above 0, else +0. The bits are those of the gradients of both, one after the other,
- * and nothing is drawn. */
+/* The gradient `up` of ReLU, then dropout with this scale (graph_random.h), from the result y: it
+ * becomes up * scale where y is above 0, else +0. The bits are those of the gradients of both, one
+ * after the other, and nothing is drawn. */
 LEAT_MUST_CHECK leat_code leat_relu_dropout_backward(const leat_device *device, float scale,
-                                                     int64_t count, const float *y, const float *up,
-                                                     float *down, leat_error *err);
+                                                     int64_t count, const float *y, float *up,
+                                                     leat_error *err);
 /* A function of one number, such as tanh. */
 LEAT_MUST_CHECK leat_code leat_map_values(const leat_device *device, leat_function what,
                                           int64_t count, const float *x, float *y, leat_error *err);

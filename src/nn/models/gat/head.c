@@ -190,7 +190,7 @@ static leat_code dense_backward(const leat_gat_pass *pass, int i, float *up, flo
                                 .c_step = shape->values};
     if (i < LEAT_GAT_DENSE - 1) {
         LEAT_TRY(leat_relu_dropout_backward(&pass->device, leat_graph_dropout_scale(pass->dropout),
-                                            graphs * step, pass->head->dense[i + 1], up, up, err));
+                                            graphs * step, pass->head->dense[i + 1], up, err));
     }
     LEAT_TRY(run(pass, &weights, err));
     LEAT_TRY(leat_rows_sum(&pass->device, &rows, up, pass->gradient + shape->dense_bias[i], err));

@@ -179,7 +179,7 @@ static leat_code layer_backward(const leat_gat_run *run, const leat_graph_edges 
                                   .up = up,
                                   .down = i == 0 ? memory->up_input : memory->down};
     LEAT_TRY(leat_relu_dropout_backward(&run->device, leat_graph_dropout_scale(run->noise.dropout),
-                                        count, at_layer(run, memory->head.layers, i), up, up, err));
+                                        count, at_layer(run, memory->head.layers, i), up, err));
     LEAT_TRY(leat_gatv2_backward(&run->device, &layer, edges, &flow, &gradient, err));
     if (i == 0) return LEAT_OK;
     return leat_add_scaled(&run->device, count, 1, memory->down,

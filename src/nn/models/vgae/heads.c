@@ -80,7 +80,7 @@ static leat_code dense_backward(const leat_vgae_pass *pass, leat_error *err) {
                                                i == 0 ? s->d_z : s->up[0], i == 0};
         float *up = s->up[i];
         LEAT_TRY(leat_relu_dropout_backward(&pass->device, leat_graph_dropout_scale(pass->dropout),
-                                            nodes * leat_lanes(values), s->dropped_dense[i], up, up,
+                                            nodes * leat_lanes(values), s->dropped_dense[i], up,
                                             err));
         LEAT_TRY(leat_linear_backward(&pass->device, &linear, i == 0 ? s->z : s->dropped_dense[0],
                                       up, &gradient, err));

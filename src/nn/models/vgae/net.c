@@ -314,7 +314,7 @@ static leat_code encode_back(const leat_vgae_pass *pass, leat_error *err) {
                                   s->gradient + shape->norm_scale};
     const leat_gatv2_gradient gradient = gat_gradient(pass, &shape->encoder);
     const leat_gatv2_flow flow = {s->input, &s->encoder, s->up[1], s->d_input};
-    LEAT_TRY(leat_relu_dropout_backward(device, scale, count, s->encoded, s->up[1], s->up[1], err));
+    LEAT_TRY(leat_relu_dropout_backward(device, scale, count, s->encoded, s->up[1], err));
     LEAT_TRY(leat_graphnorm_backward(device, &norm, s->attended, s->up[1], s->up[1], err));
     LEAT_TRY(leat_gatv2_backward(device, &encoder, &s->edges, &flow, &gradient, err));
     return leat_embedding_backward(device, &embedding, s->d_input, s->gradient + shape->embedding,
