@@ -1,7 +1,8 @@
 /*
  * Kernels over the edges of a graph, sorted by a node that they share, see kernels.h. A chain runs
  * over these edges in their order; vectors run over the columns of one head of attention, whose
- * last ones, if they are no whole vector, are loaded with zeros and stored alone.
+ * last ones, if they are no whole vector, are loaded with zeros and stored alone. Rows that are
+ * gathered by number have whole blocks of columns; in their products, a lane is a row.
  */
 #ifndef LEAT_NN_KERNELS_SEGMENTS_H
 #define LEAT_NN_KERNELS_SEGMENTS_H
