@@ -54,7 +54,7 @@ static void rows_have_their_defaults(void **state) {
         const leat_setting_table *table = leat_train_model_options_table(models[m]);
         leat_train_options_suit(&options, models[m]);
         table->set_defaults(&same);
-        assert_true(options.unit_size == 4 && options.micro_batch == 16 && options.units == 1);
+        assert_true(options.unit_size == 2 && options.micro_batch == 8 && options.units == 1);
         assert_true(options.sample_every == 1 && options.patience == (m == 0 ? 100 : 50));
         assert_memory_equal(&options, &same, sizeof same);
         assert_ok(leat_settings_check(table, &options, err));

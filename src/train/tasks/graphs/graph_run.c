@@ -3,8 +3,8 @@
 
 void leat_graph_run_defaults(leat_train_options *options, int64_t patience) {
     *options = leat_train_options_default();
-    options->micro_batch = 16;
-    options->unit_size = 4;
+    options->micro_batch = 8;
+    options->unit_size = 2;
     options->sample_every = 1;
     options->checkpoint_every = 0;
     options->patience = patience;
