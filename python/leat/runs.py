@@ -20,6 +20,7 @@ import numpy.typing as npt
 from leat import _abi, errors
 from leat._handle import Path, copy_of, path_of
 from leat._library import COMMAND, call, encoded, held, integer, lib, whole
+from leat.can import CanDataset
 from leat.images import ImageDataset
 
 _PROGRESS = re.compile("\r[^\r]*\x1b\\[K")  # a progress line, drawn or erased
@@ -245,16 +246,17 @@ def _forward(source: int) -> str:
     return held_back
 
 
-def train(data: ImageDataset | Path, run: Path, *, model: str = "dcgan", resume: bool = False,
-          progress: bool | None = None, **settings: Any) -> Run:
-    """Trains a model on a data set of images, like `leat train`, and returns the run.
+def train(data: ImageDataset | CanDataset | Path, run: Path, *, model: str = "dcgan",
+          resume: bool = False, progress: bool | None = None, **settings: Any) -> Run:
+    """Trains a model on a data set, like `leat train`, and returns the run.
 
-    data: an ImageDataset, or the path of one. run: the folder of the run, which is created.
-    settings: the command's options (leat train dcgan --help), with "_" for "-": steps=300,
-    micro_batch=32, config="file.yaml", memory="2G"; True for one without a value, such as
-    replace=True; None is the default. resume: continue an interrupted run in this folder. progress:
-    draw a progress line on sys.stderr (None: if it is a terminal or a notebook, else write a line a
-    minute; False: neither); other messages of the command always go there.
+    data: an ImageDataset for the model "dcgan", a CanDataset for "vgae" and "gat", or the path of
+    one. run: the folder of the run, which is created. settings: the options of the command (leat
+    train MODEL --help), with "_" for "-": steps=300, micro_batch=32, config="file.yaml",
+    memory="2G"; True for one without a value, such as replace=True; None is the default. resume:
+    continue an interrupted run in this folder. progress: draw a progress line on sys.stderr (None:
+    if it is a terminal or a notebook, else write a line a minute; False: neither); other messages
+    of the command always go there.
 
     The command computes, in a process of its own. KeyboardInterrupt stops it after it has saved the
     state, from which resume=True continues to the same bits.
@@ -263,9 +265,9 @@ def train(data: ImageDataset | Path, run: Path, *, model: str = "dcgan", resume:
     every other failure.
     """
     path = path_of(run, "a run")
-    words = [COMMAND, "train", model, os.path.abspath(data.path if isinstance(data, ImageDataset)
-                                                      else path_of(data, "a data set")),
-             "--output", path, "--json"]
+    source = data.path if isinstance(data, (ImageDataset, CanDataset)) else \
+        path_of(data, "a data set")
+    words = [COMMAND, "train", model, os.path.abspath(source), "--output", path, "--json"]
     for name, value in settings.items():
         if value is True:
             words.append(f"--{name.replace('_', '-')}")

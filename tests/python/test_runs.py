@@ -48,6 +48,15 @@ class Train(unittest.TestCase):
         self.assertEqual(run.run, answer["run_hash"])
         self.assertTrue(os.path.exists(os.path.join(run.path, "report.html")))
 
+    def test_a_detector(self):
+        cache = support.can_cache("--val-split=random", frames=20000, vehicles=1)
+        run = leat.train(leat.CanDataset(cache), place("d"), model="gat", steps=3)
+        answer = json.loads(support.run("train", "gat", cache, "-o", place("e"), "--json",
+                                        "--steps", "3"))
+        last = run.checkpoints[-1]
+        self.assertEqual((last.state, last.val_auroc), (answer["state"], answer["val_auroc"]))
+        self.assertEqual(list(run.metrics().measures), ["val_auroc", "val_loss"])
+
     def test_options_by_name(self):
         with self.assertRaisesRegex(leat.errors.OptionError, "--widht"):
             leat.train(data(), place("c"), steps=2, widht=4)

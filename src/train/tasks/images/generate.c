@@ -15,10 +15,11 @@ static leat_dcgan *dcgan_of(const leat_model *model) {
 
 leat_code leat_generate_check(const leat_model_class *class, const char *run, leat_error *err) {
     if (class == &leat_dcgan_class) return LEAT_OK;
-    return leat_fail(err, LEAT_ERR_UNSUPPORTED,
-                     "\"%.300s\" is of a run of the model \"%s\": samples and exports are made of "
-                     "runs of \"%s\" alone",
-                     run, class->name, leat_dcgan_class.name);
+    return leat_fail(
+        err, LEAT_ERR_UNSUPPORTED,
+        "\"%.300s\" is of a run of the model \"%s\": samples are images, which runs of "
+        "\"%s\" alone generate",
+        run, class->name, leat_dcgan_class.name);
 }
 
 int64_t leat_generator_size(const leat_model *model) {
