@@ -1,12 +1,12 @@
 /*
  * leat/train.h: a model trained on this machine, and what is done with a run afterwards: samples,
- * export, import. docs/dcgan.md describes the model and the run folder.
+ * export, import. docs/dcgan.md describes one model and the run folder, docs/detect.md two others.
  *
  * The weights after a step are a pure function of the data set, the settings that affect the
  * weights (those not marked neutral in leat_train_options_table and leat_train_settings_table), the
  * seed and the step: not of threads, memory, interruptions, or the machine. A step consists of
- * `units` units of `unit_size` images, each computed from the same weights and added in order;
- * training over many machines computes the same units.
+ * `units` units of `unit_size` images, or of `unit_size` batches of graphs, each computed from the
+ * same weights and added in order; training over many machines computes the same units.
  */
 #ifndef LEAT_TRAIN_H
 #define LEAT_TRAIN_H
@@ -74,9 +74,12 @@ LEAT_API double leat_train_step_value(const leat_train_step *step, const char *n
  * Texts and settings are not copied, and must outlive the call. */
 typedef struct leat_train_options {
     /* What determines the weights. */
-    const void *settings; /* of the model: for "dcgan" a leat_dcgan_settings; NULL: its defaults */
-    int64_t units, unit_size; /* of a step; images of a unit, a multiple of micro_batch */
-    int32_t micro_batch;
+    /* Of the model: for "dcgan" a leat_dcgan_settings; for "vgae" and "gat" a leat_setting_memory
+     * that its leat_train_settings_table fills. NULL: its defaults. */
+    const void *settings;
+    int64_t units, unit_size; /* of a step; images of a unit, a multiple of micro_batch, or batches
+                                 of graphs */
+    int32_t micro_batch;      /* images, or graphs for which a batch has room */
     leat_codec codec_up, codec_down; /* of gradients; of weights (not int8) */
     uint64_t seed;
     /* Where the run ends: one of the two, the other 0. */
@@ -198,7 +201,8 @@ typedef struct leat_train_result {
 } leat_train_result;
 
 /*
- * Trains `model` ("dcgan") on a data set of images, in the folder `run`, which must not exist or be
+ * Trains `model` on a data set, "dcgan" on one of images, "vgae" and "gat" on a CAN cache
+ * (leat_train_options_suit has their defaults), in the folder `run`, which must not exist or be
  * empty, or, with `resume`, hold an interrupted run of the same data and settings. The run folder
  * has config.yaml, training.json, metrics.jsonl, checkpoints and samples; the report is the
  * caller's.
