@@ -248,8 +248,10 @@ static leat_code keep_last_state(leat_coordinator *self, leat_error *err) {
 
 static leat_code finish(leat_coordinator *self, leat_error *err) {
     LEAT_TRY(keep_last_state(self, err));
-    /* a run that has ended early has no step that a worker could take */
-    if (self->session.steps < self->session.planned) LEAT_TRY(resume_run(self, err));
+    if (self->session.steps < self->session.planned) {
+        LEAT_TRY(resume_run(self, err));
+        LEAT_TRY(leat_coordinator_end_early(self, err));
+    }
     LEAT_TRY(leat_session_finish(&self->session, err));
     LEAT_TRY(leat_database_set_state(self->pg, &self->hold, "finished", "", err));
     self->finished = true;

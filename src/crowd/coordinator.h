@@ -122,6 +122,9 @@ LEAT_MUST_CHECK leat_code leat_coordinator_list_data(leat_coordinator *self, lea
  * be reached.
  */
 LEAT_MUST_CHECK leat_code leat_coordinator_sync(leat_coordinator *self, leat_error *err);
+/* Once the run has ended early, and the database knows it: takes back the units of the next step,
+ * which were opened before the last one was measured. */
+LEAT_MUST_CHECK leat_code leat_coordinator_end_early(leat_coordinator *self, leat_error *err);
 
 /* Of weights, state and parts, the slots that are not in use (slots.c). Encodes the weights of the
  * next step. */

@@ -69,6 +69,7 @@ static leat_code same_step(leat_coordinator *self, leat_error *err) {
     LEAT_TRY(leat_coordinator_units(self, step_of(self), &units, err));
     LEAT_TRY(leat_coordinator_encode(self, err));
     if (strcmp(self->at.weights, self->weights_hash) != 0) return open_here(self, err);
+    if (self->at.units != units && units == 0) return open_here(self, err); /* it has ended early */
     if (self->at.units != units) {
         leat_coordinator_say(self,
                              "the database has %lld units of step %lld, which has %lld; it is "
@@ -81,6 +82,10 @@ static leat_code same_step(leat_coordinator *self, leat_error *err) {
     LEAT_TRY(leat_database_has_weights(self->pg, self->run, self->at.weights_slot,
                                        self->sizes.weights, &there, err));
     return there ? LEAT_OK : open_here(self, err);
+}
+
+leat_code leat_coordinator_end_early(leat_coordinator *self, leat_error *err) {
+    return self->at.units == 0 ? LEAT_OK : open_here(self, err);
 }
 
 static leat_code meet(leat_coordinator *self, leat_error *err) {

@@ -90,6 +90,7 @@ class Detectors(Runs):
                                   "state_hash from leat.run"),
                          f"finished {end} {end} {alone['state']}")
         self.assertEqual(self.ask("select count(*) from leat.lease where state = 'live'"), "0")
+        self.assertEqual(self.ask(f"select count(*) from leat.unit where step >= {end}"), "0")
         again = json.loads(self.coordinate(99, "--resume").end())  # says so, and does nothing
         self.assertTrue(again["stopped_early"])
         self.assertEqual((again["first_step"], again["last_step"]), (end, end))
