@@ -27,6 +27,20 @@ extern "C" {
 LEAT_API const char *leat_node_feature_name(int index);
 LEAT_API const char *leat_edge_feature_name(int index);
 
+/* A frame as a log or a running bus gives it. */
+#define LEAT_CAN_FRAME_ID_BYTES 17
+typedef struct leat_can_frame {
+    double time_s;                    /* bus time: the log's, never that of this machine */
+    int64_t line;                     /* of the log, from 1 */
+    int16_t bytes[LEAT_CAN_BYTES];    /* the payload, 0 where there is none; negative: see below */
+    uint16_t bus;                     /* 0 where the log has none */
+    uint8_t size_bytes;               /* of its payload, of which `bytes` has the first ones */
+    int8_t label;                     /* 1: an attack, 0: benign, -1: the log has no label */
+    bool cut;                         /* a CAN-FD frame, of which only 8 bytes are kept */
+    char id[LEAT_CAN_FRAME_ID_BYTES]; /* canonical: 3 or 8 upper-case hexadecimal digits; or as
+                                         written */
+} leat_can_frame;
+
 /* The frames of one window in time order. */
 typedef struct leat_can_frames {
     const double *time; /* seconds */

@@ -412,6 +412,86 @@ LEAT_API LEAT_MUST_CHECK leat_code leat_can_ingest(const char *const *paths, int
                                                    const leat_can_ingest_options *options,
                                                    leat_can_ingest_result *result, leat_error *err);
 
+/* ---- frames one by one: a log that may still grow -------------------------------------------- */
+
+/* How many of its first lines decide how a log is read: as many as an ingest asks. */
+#define LEAT_CAN_SAMPLE_LINES 256
+
+typedef struct leat_can_frames_options {
+    /* How lines are read: format, column, payload, fd, identifiers, no_time, times, unlabelled and
+     * attack_codes; the other settings do not matter. */
+    leat_can_settings settings;
+    /* 1..LEAT_CAN_SAMPLE_LINES: the first frame is returned when that many lines that are not blank
+     * have arrived, or the input has ended. Fewer are enough where the format is given, but then
+     * what the lines after them have, such as labels, may not be noticed. */
+    int32_t sample_lines;
+    /* Asked between reads, and a few times a second while nothing arrives: true stops the reader
+     * with LEAT_ERR_CANCELLED. NULL: it waits without end. */
+    bool (*cancelled)(void *user);
+    void *cancelled_user;
+} leat_can_frames_options;
+
+/* The preset "default", LEAT_CAN_SAMPLE_LINES. */
+LEAT_API leat_can_frames_options leat_can_frames_options_default(void);
+
+typedef struct leat_can_frames_counts {
+    int64_t lines; /* that are neither blank nor a header: frames + rejected */
+    int64_t frames, frames_cut;
+    int64_t rejected;
+    int reject_reasons;                                 /* entries in the two arrays below */
+    const char *reject_reason[LEAT_REJECT_REASONS_MAX]; /* static texts */
+    int64_t reject_count[LEAT_REJECT_REASONS_MAX];
+    int64_t first_rejected; /* number of that line; 0: none */
+    char first_reason[32];  /* of that line; "" */
+    char first_text[64];    /* how that line begins, printable */
+    leat_can_format format; /* LEAT_CAN_AUTO: not detected yet */
+} leat_can_frames_counts;
+
+/*
+ * Frames of one log in its order, by the parsers of leat_can_ingest: the same frames that an ingest
+ * of the complete log takes. What can only be known from all of a log is decided by the lines so
+ * far: gaps that are read as times by the first LEAT_CAN_SAMPLE_LINES frames; a time of exactly 0
+ * by the next other one within 256 KiB. Frames are neither sorted nor left out by bus.
+ *
+ * A frame is returned as soon as its line is complete, so the log may be a pipe or a terminal.
+ * Lines that are not frames are counted by reason; longer ones than 1 MiB, of which nothing is
+ * kept, as malformed lines. About 2 MiB of memory, whatever the log contains. A reader is used by
+ * one thread at a time.
+ */
+typedef struct leat_can_frame_reader leat_can_frame_reader;
+
+/* A file, also one packed by gzip, bzip2, xz or zstd, or a named pipe. */
+LEAT_API LEAT_MUST_CHECK leat_code leat_can_frames_open(leat_can_frame_reader **out,
+                                                        const char *path,
+                                                        const leat_can_frames_options *options,
+                                                        leat_error *err);
+/* An open file descriptor, such as standard input, which stays the caller's; `name` is for
+ * messages. */
+LEAT_API LEAT_MUST_CHECK leat_code leat_can_frames_open_fd(leat_can_frame_reader **out, int fd,
+                                                           const char *name,
+                                                           const leat_can_frames_options *options,
+                                                           leat_error *err);
+/* Text from a function: up to size_bytes at once, *got of them, at least one; 0 at the end. */
+typedef struct leat_can_frames_source {
+    leat_code (*read)(void *user, void *bytes, int64_t size_bytes, int64_t *got, leat_error *err);
+    void *user;
+} leat_can_frames_source;
+LEAT_API LEAT_MUST_CHECK leat_code leat_can_frames_open_source(
+    leat_can_frame_reader **out, const leat_can_frames_source *source, const char *name,
+    const leat_can_frames_options *options, leat_error *err);
+
+/*
+ * The next frame; *found is false at the end. LEAT_ERR_INPUT: the text is of no known format, or
+ * not of the one that is wanted; its lines end with CR only; its times seem to be gaps; or it has a
+ * second header with other columns. After a failure it fails in the same way.
+ */
+LEAT_API LEAT_MUST_CHECK leat_code leat_can_frames_next(leat_can_frame_reader *reader,
+                                                        leat_can_frame *frame, bool *found,
+                                                        leat_error *err);
+LEAT_API void leat_can_frames_count(const leat_can_frame_reader *reader,
+                                    leat_can_frames_counts *counts);
+LEAT_API void leat_can_frames_close(leat_can_frame_reader *reader);
+
 /* ---- images: JPEG and PNG to an image data set ---------------------------------------------- */
 
 /* Transparent pixels keep the colour that is stored. */

@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -94,6 +95,31 @@ leat_code leat_file_open(leat_file **out, const char *path, leat_file_mode mode,
     if (mode == LEAT_FILE_OWN) LEAT_TRY(check_own(path, err));
     if (mode == LEAT_FILE_CREATE) free_name(path);
     return open_as(out, path, flags_of[mode], mode == LEAT_FILE_SECRET ? 0600 : 0666, path, err);
+}
+
+leat_code leat_file_borrow(leat_file **out, int fd, const char *name, leat_error *err) {
+    *out = NULL;
+    leat_file *file = NULL;
+    LEAT_TRY(LEAT_NEW(&file, 1, err));
+    file->fd = -1;
+    leat_code code = leat_strdup(&file->path, name, err);
+    if (code == LEAT_OK) {
+        const bool fails = LEAT_FAULT(LEAT_FAULT_OPEN);
+        if (fails) errno = EIO;
+        else file->fd = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+        if (file->fd < 0) code = leat_fail_errno(err, errno, "cannot read \"%s\"", name);
+    }
+    if (code != LEAT_OK) {
+        leat_file_close(file);
+        return code;
+    }
+    *out = file;
+    return LEAT_OK;
+}
+
+bool leat_file_wait(leat_file *file, int timeout_ms) {
+    struct pollfd at = {.fd = file->fd, .events = POLLIN};
+    return poll(&at, 1, timeout_ms) > 0;
 }
 
 /* Only the file itself: its name may belong to another one (leat_own_rename). */

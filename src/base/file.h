@@ -22,6 +22,12 @@ typedef enum leat_file_mode {
 
 LEAT_MUST_CHECK leat_code leat_file_open(leat_file **out, const char *path, leat_file_mode mode,
                                          leat_error *err);
+/* A descriptor that is open for reading and stays the caller's; messages call it `name`. */
+LEAT_MUST_CHECK leat_code leat_file_borrow(leat_file **out, int fd, const char *name,
+                                           leat_error *err);
+/* Whether something can be read at once, the end included, or an error would be returned; waits at
+ * most that long, or until a signal arrives. */
+bool leat_file_wait(leat_file *file, int timeout_ms);
 /* Closes; errors of close(2) on files that were written are reported by leat_file_sync before. */
 void leat_file_close(leat_file *file);
 const char *leat_file_path(const leat_file *file);

@@ -47,6 +47,26 @@ LEAT_MUST_CHECK leat_code leat_can_find_first_time(const leat_input *input,
 LEAT_MUST_CHECK leat_code leat_can_is_truncated(const leat_input *input, const leat_can_text *text,
                                                 int64_t number, bool *truncated, leat_error *err);
 
+/* What a last line without an end, read as the frame *line, ends with. */
+typedef enum leat_can_ending {
+    LEAT_CAN_ENDS,            /* it is complete, or not a frame */
+    LEAT_CAN_ENDS_WITH_DIGIT, /* a byte of one digit: truncated, unless its writer has such bytes */
+    LEAT_CAN_ENDS_OPEN,       /* nothing but its end says how many bytes there are */
+} leat_can_ending;
+/* `of` says how the line `text` is read; its own text does not matter. */
+leat_can_ending leat_can_ending_of(const leat_can_text *of, leat_text text, leat_can_line *line);
+/* Whether a line of the text ends with a byte of one digit. */
+bool leat_can_has_single_digits(const leat_can_text *of);
+
+/* ---- a line that is not a frame (not_a_frame.c) ------------------------------------------------
+ */
+
+/* LEAT_ERR_INPUT: this line, rejected for `reason`, shows that lines end with CR only, or it is a
+ * header with other columns than the first one. `path` and `number` are for the message. */
+LEAT_MUST_CHECK leat_code leat_can_check_rejected(const leat_can_text *of, leat_text text,
+                                                  leat_can_reject reason, const char *path,
+                                                  int64_t number, leat_error *err);
+
 /* ---- fractions of a second without leading zeros (fractions.c) --------------------------------
  */
 

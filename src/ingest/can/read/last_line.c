@@ -58,7 +58,7 @@ static leat_text last_of(const leat_can_text *of, leat_can_text *before) {
 }
 
 /* Whether a line of the text ends with a byte of one digit: its writer writes them so. */
-static bool has_single_digits(const leat_can_text *of) {
+bool leat_can_has_single_digits(const leat_can_text *of) {
     leat_can_layout layout = *of->layout;
     leat_can_reject reason;
     leat_can_line line;
@@ -118,20 +118,22 @@ static leat_code look_at_file(const leat_input *input, const leat_can_text *of, 
     return code;
 }
 
+leat_can_ending leat_can_ending_of(const leat_can_text *of, leat_text text, leat_can_line *line) {
+    /* after CR, only LF is missing */
+    if (text.size_bytes == 0 || text.data[text.size_bytes - 1] == '\r') return LEAT_CAN_ENDS;
+    if (!read_longer(of, text, "", line)) return LEAT_CAN_ENDS;
+    if (ends_with_digit(of, text, line)) return LEAT_CAN_ENDS_WITH_DIGIT;
+    return is_open(of, text, line) ? LEAT_CAN_ENDS_OPEN : LEAT_CAN_ENDS;
+}
+
 leat_code leat_can_is_truncated(const leat_input *input, const leat_can_text *text, int64_t number,
                                 bool *truncated, leat_error *err) {
     leat_can_text before;
     leat_can_line line;
     const leat_text last = last_of(text, &before);
-    *truncated = false;
-    /* after CR, only LF is missing */
-    if (last.size_bytes == 0 || last.data[last.size_bytes - 1] == '\r') return LEAT_OK;
-    if (!read_longer(text, last, "", &line)) return LEAT_OK;
-    if (ends_with_digit(text, last, &line)) {
-        *truncated = !has_single_digits(&before);
-        return LEAT_OK;
-    }
-    if (!is_open(text, last, &line)) return LEAT_OK;
+    const leat_can_ending ending = leat_can_ending_of(text, last, &line);
+    *truncated = ending == LEAT_CAN_ENDS_WITH_DIGIT && !leat_can_has_single_digits(&before);
+    if (ending != LEAT_CAN_ENDS_OPEN) return LEAT_OK;
     others found = {.last = &line};
     look_at_text(&before, &found);
     if (!found.short_ && number > 1) LEAT_TRY(look_at_file(input, text, number, &found, err));

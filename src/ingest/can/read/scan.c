@@ -9,7 +9,6 @@
 #include <string.h>
 
 #include "ingest/can/read/context.h"
-#include "ingest/can/read/csv.h"
 #include "ingest/can/read/hints.h"
 #include "ingest/can/read/known_logs.h"
 #include "ingest/can/read/labels.h"
@@ -295,40 +294,6 @@ static leat_code set_aside(can_scan *self, int worker, int64_t number, leat_can_
     return leat_reject_log_add(self->options->rejects, worker, &row, err);
 }
 
-/* Whether a line that is not a frame consists of frames that end in CR: rejected as one line, it
- * would hide how many there are. */
-static bool has_frames(const can_scan *self, const can_block *block, leat_text text) {
-    enum { ENOUGH = 4 };
-    const char *at = text.data, *end = at + text.size_bytes;
-    for (int frames = 0; frames < ENOUGH; frames++) {
-        const char *stop = at < end ? memchr(at, '\r', (size_t)(end - at)) : NULL;
-        leat_can_line line;
-        if (stop == NULL || leat_can_parse_line(&block->layout, &self->options->lines, at,
-                                                stop - at, &line) != LEAT_CAN_TAKEN)
-            return false;
-        at = stop + 1;
-    }
-    return true;
-}
-
-/* Files that were put together may have a header each; frames after one with other columns cannot
- * be read. */
-static leat_code check_header(const can_scan *self, const can_block *block, int64_t number,
-                              leat_can_reject reason, leat_text text, leat_error *err) {
-    char shown[100];
-    if (reason <= LEAT_CAN_MALFORMED_LAST && has_frames(self, block, text))
-        return leat_can_refuse_cr(self->inputs->items[block->file_index].path, err);
-    if (reason > LEAT_CAN_MALFORMED_LAST ||
-        !leat_can_is_other_header(&block->layout, &self->options->lines, text))
-        return LEAT_OK;
-    leat_text_show(shown, sizeof shown, text.data, text.size_bytes);
-    return leat_fail(
-        err, LEAT_ERR_INPUT,
-        "\"%s\": line %lld is a header with other columns than the first one: %s; split "
-        "the file there",
-        self->inputs->items[block->file_index].path, (long long)number, shown);
-}
-
 /* What a canonical identifier looks like: three or eight digits. */
 static inline int shape_of(const char id[LEAT_CAN_ID_BYTES]) {
     uint64_t digits;
@@ -406,6 +371,7 @@ static leat_code parse_lines(can_scan *self, int worker, leat_error *err) {
     can_block *block = self->blocks[worker];
     leat_can_file *found = &block->found;
     const bool no_time = block->layout.no_time;
+    const char *path = self->inputs->items[block->file_index].path;
     const leat_can_injection *injected =
         injection_of(self, block->file_index) == LEAT_CAN_INJECTION_INTERVAL
             ? &self->options->injections[block->file_index]
@@ -426,7 +392,8 @@ static leat_code parse_lines(can_scan *self, int worker, leat_error *err) {
         if (reason == LEAT_CAN_TAKEN) reason = judge(self, block, &now, line);
         leat_can_follow(&block->layout, text.data, text.size_bytes);
         if (reason != LEAT_CAN_TAKEN) {
-            LEAT_TRY(check_header(self, block, now.number, reason, text, err));
+            const leat_can_text rest = text_from(self, block, text.data, &block->layout);
+            LEAT_TRY(leat_can_check_rejected(&rest, text, reason, path, now.number, err));
             LEAT_TRY(set_aside(self, worker, now.number, reason, text, err));
             continue;
         }
