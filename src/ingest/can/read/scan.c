@@ -240,6 +240,8 @@ static leat_code check_end(can_scan *self, can_block *block, leat_line_block *tu
     block->truncated = false;
     if (block->run.fault != LEAT_LINE_GOOD || block->text[block->run.size_bytes - 1] == '\n')
         return LEAT_OK;
+    /* the longest line is returned without its CRLF, wherever it is */
+    if (!leat_lines_ended(turn->lines)) return LEAT_OK;
     turn->ended = true;
     leat_lines_close(turn->lines);
     turn->lines = NULL;
