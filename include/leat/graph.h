@@ -38,8 +38,11 @@ typedef struct leat_can_frame {
     int8_t label;                     /* 1: an attack, 0: benign, -1: the log has no label */
     bool cut;                         /* a CAN-FD frame, of which only 8 bytes are kept */
     char id[LEAT_CAN_FRAME_ID_BYTES]; /* canonical: 3 or 8 upper-case hexadecimal digits; or as
-                                         written */
+                                         written; zero padded */
 } leat_can_frame;
+
+#define LEAT_BUS_SEPARATE (-1) /* each bus of a log is a separate capture */
+#define LEAT_BUS_MERGE (-2)    /* the buses of a log are one capture */
 
 /* The frames of one window in time order. */
 typedef struct leat_can_frames {

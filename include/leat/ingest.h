@@ -256,9 +256,6 @@ typedef enum leat_can_scaler {
 } leat_can_scaler;
 typedef enum leat_can_stored { LEAT_STORE_FEATURES, LEAT_STORE_FRAMES } leat_can_stored;
 
-#define LEAT_BUS_SEPARATE (-1) /* each bus of a log is a separate capture */
-#define LEAT_BUS_MERGE (-2)    /* the buses of a log are one capture */
-
 /* Everything that decides the contents of a cache, under the names used in its metadata
  * (leat_can_settings_table). */
 typedef struct leat_can_settings {

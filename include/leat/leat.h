@@ -8,6 +8,7 @@
 #include "leat/base.h"
 #include "leat/batch.h"
 #include "leat/crowd.h"
+#include "leat/detect.h"
 #include "leat/duckdb.h"
 #include "leat/format.h"
 #include "leat/graph.h"

@@ -13,6 +13,7 @@
 #define LEAT_INGEST_CAN_STORE_STORE_H
 
 #include "base/ticker.h"
+#include "graph/recording.h"
 #include "ingest/can/store/frame.h"
 
 /* The limits of a store: files, lines of a block, blocks of a file, identifiers of a worker. */
@@ -49,10 +50,6 @@ typedef struct leat_can_capture {
     int32_t recording; /* index of leat_can_store_recordings */
     uint16_t bus;
 } leat_can_capture;
-
-/* A frame earlier than the one before it by more than this, which is more than the buffers of a
- * logger and the clocks of its buses differ by, is of another recording. */
-#define LEAT_CAN_CLOCK_FALL_S 1.0
 
 typedef struct leat_can_store leat_can_store;
 typedef struct leat_can_store_options {

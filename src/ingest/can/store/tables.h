@@ -235,10 +235,10 @@ LEAT_MUST_CHECK leat_code leat_can_store_spill_path(const leat_can_store *store,
 /* Whether the clock falls so far from one frame of a file to the next that a recording begins. Half
  * a microsecond more allows for decimal times that are not exact doubles. */
 static inline bool leat_can_is_fall(bool split_falls, double from_s, double to_s) {
-    return split_falls && from_s - to_s > LEAT_CAN_CLOCK_FALL_S + 5e-7;
+    return split_falls && leat_can_clock_falls(from_s, to_s);
 }
 static inline bool leat_can_is_pause(const leat_can_store *store, double from_s, double to_s) {
-    return to_s - from_s > store->pause_s + 5e-7;
+    return leat_can_clock_pauses(store->pause_s, from_s, to_s);
 }
 /* Either of the two. */
 static inline bool leat_can_is_new(const leat_can_store *store, double from_s, double to_s) {
