@@ -384,17 +384,18 @@ static void first_frames(void **state) {
     context.has_bus = true;
     options.from = 2;
     leat_live *live = live_of(&context, &options);
-    for (int i = 0; i < 40; i++) {
-        const leat_can_frame frame = frame_of(i < 20 ? 100 + i : i, "100", i < 20 ? i / 10 : 2);
+    for (int i = 0; i < 41; i++) {
+        const int bus = i < 20 ? i / 10 : i == 20 ? 0 : 2; /* the last one is new there */
+        const leat_can_frame frame = frame_of(i < 20 ? 100 + i : i, "100", bus);
         leat_live_step step;
         assert_ok(leat_live_add(live, &frame, &step, err));
-        const bool ends = i < 20 ? i % 10 == 5 || i % 10 == 9 : i % 4 == 3;
+        const bool ends = i < 20 ? i % 10 == 5 || i % 10 == 9 : i > 20 && i % 4 == 0;
         assert_int_equal(step.window != NULL, ends);
         if (!ends) continue;
-        assert_int_equal(step.window->start, i < 20 ? i % 10 - 3 : i - 23);
-        assert_int_equal(step.window->bus, i < 20 ? i / 10 : 2);
+        assert_int_equal(step.window->start, i < 20 ? i % 10 - 3 : i - 24);
+        assert_int_equal(step.window->bus, bus);
         assert_int_equal(step.window->recording, i >= 20);
-        assert_int_equal(step.window->node_id[0], step.window->bus + 1);
+        assert_int_equal(step.window->node_id[0], bus + 1);
     }
     leat_live_destroy(live);
 }
