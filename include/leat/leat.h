@@ -9,6 +9,7 @@
 #include "leat/batch.h"
 #include "leat/crowd.h"
 #include "leat/detect.h"
+#include "leat/detect_run.h"
 #include "leat/duckdb.h"
 #include "leat/format.h"
 #include "leat/graph.h"
