@@ -127,6 +127,8 @@ static const char *const related[][2] = {
     {"sample", "import"},         {"export", "import"},
     {"train vgae", "eval"},       {"train gat", "eval"},
     {"ingest can", "eval"},       {"inspect", "eval"},
+    {"train vgae", "detect"},     {"train gat", "detect"},
+    {"ingest can", "detect"},     {"eval", "detect"},
     {"doctor", "version"},
 };
 

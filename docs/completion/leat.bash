@@ -29,6 +29,7 @@ _leat() {
   fi
   if ((COMP_CWORD == first)); then
     values=' ingest inspect cat batches synth train eval sample export import coordinate work status doctor version'
+    values=' ingest inspect cat batches synth train detect sample export import coordinate work status doctor version'
     if ((first == 1)); then values="--help --version help$values"; fi
     COMPREPLY=($(compgen -W "$values" -- "$word"))
     return
@@ -344,6 +345,22 @@ _leat() {
     --scores) values=file ;;
     --html) values=file ;;
     --figures) values=file ;;
+  'detect'\ *)
+    options='--help --format --column --times --no-time --bus --stride --from --alarms-per-minute --all --threshold --target-fpr --score --step --kernels --quiet'
+    case $before in
+    --format) values='auto csv hcrl hcrl-text survival gvret candump crysys asc trc vehicle-spy openxc busmaster cl2000 canking' ;;
+    --column) values=file ;;
+    --times) values='auto clock gap' ;;
+    --no-time) values=number ;;
+    --bus) values=number ;;
+    --stride) values=number ;;
+    --from) values=number ;;
+    --alarms-per-minute) values=number ;;
+    --threshold) values='fpr f1' ;;
+    --target-fpr) values=number ;;
+    --score) values='residual reference difficulty' ;;
+    --step) values=number ;;
+    --kernels) values=file ;;
     esac ;;
   'sample'\ *)
     options='--help --output --count --seed --step --threads --replace --json'

@@ -20,6 +20,7 @@ _leat() {
   fi
   if ((CURRENT == 2)); then
     compadd -- ingest inspect cat batches synth train eval sample export import coordinate work status doctor version
+    compadd -- ingest inspect cat batches synth train detect sample export import coordinate work status doctor version
     [[ -n $help ]] || compadd -- help
     return
   fi
@@ -434,6 +435,24 @@ _leat() {
       '--html[also write a page with curves, scores over time and what was blamed: one self-contained file, without scripts or network access]:html:_files' \
       '--figures[write each figure of the page to DIR as SVG, and its numbers as CSV; DIR may hold figures that leat wrote, and no other files]:figures:_files' \
       '--replace[overwrite existing files even if leat did not write them, and let --figures write to a folder that holds other files]' \
+  'detect'\ *)
+    shift 1 words
+    ((CURRENT -= 1))
+    _arguments '*:file:_files' \
+      '--format[format of the logs; auto detects it from the contents]:format:(auto csv hcrl hcrl-text survival gvret candump crysys asc trc vehicle-spy openxc busmaster cl2000 canking)' \
+      '--column[read the logs as csv with these columns, separated by commas, by name or number: time=T:ms,id=ID:dec,bus=B,dlc=N,data=D0..D7,label=L or L+M, attack for the types of attacks if another column has them, and extended, remote, error; after a colon time takes s, ms, us, ns or gap, id hex or dec, dlc bytes or bits, data hex, dec, bits or base64]:column:_files' \
+      '--times[read times as those of a clock, or as gaps from one frame to the next, which are added up; auto reads a clock, and refuses logs where more than a quarter of the times are earlier than the one before]:times:(auto clock gap)' \
+      '--no-time[read csv without times, as if they had this many frames per second]:no-time:' \
+      '--bus[follow each bus by itself, all of them as one, or only one; run: as the cache that the run was trained on]:bus:' \
+      '--stride[frames from one window to the next; run: as the cache that the run was trained on]:stride:' \
+      '--from[frame with which the first window begins, in each bus of the first recording]:from:' \
+      '--alarms-per-minute[alarms to report in a minute of bus time; others are counted (0: report all)]:alarms-per-minute:' \
+      '--all[write a line for each window]' \
+      '--threshold[what thresholds are fitted to on validation windows: --target-fpr, or the best F1]:threshold:(fpr f1)' \
+      '--target-fpr[share of benign validation windows that may alarm]:target-fpr:' \
+      '--score[score of a VGAE'\''s window; a GAT has its probability of an attack]:score:(residual reference difficulty)' \
+      '--step[step of the checkpoint]:step:' \
+      '--kernels[variant of the kernels; no number depends on it]:kernels:_files' \
       '--quiet[do not report progress on stderr, which is otherwise a line on a terminal and one line a minute elsewhere]' \
       '--help[show this text]' ;;
   'sample'\ *)

@@ -36,6 +36,7 @@ OWN_DEFAULTS = {("ingest can", "preset", "default"), ("cat", "format", "ndjson")
                 ("batches", "words", "one step"), ("sample", "step", "the last"),
                 ("sample", "seed", "the run's own, as in its samples"),
                 ("export", "step", "the last"), ("coordinate", "model", "dcgan"),
+                ("detect", "alarms-per-minute", "10"),
                 ("coordinate", "name", "that of the folder"),
                 ("work", "name", "the name of this machine"),
                 ("doctor", "workers", "those that work now"),
@@ -72,8 +73,8 @@ class Help(unittest.TestCase):
         self.assertEqual(commands(), ["ingest probes", "ingest can", "ingest images", "inspect",
                                       "cat", "batches", "synth probes", "synth can",
                                       "synth images", "train dcgan", "train vgae", "train gat",
-                                       "eval", "sample", "export", "import", "coordinate", "work",
-                                       "status", "doctor", "version"])
+                                       "eval", "detect", "sample", "export", "import",
+                                       "coordinate", "work", "status", "doctor", "version"])
 
     def test_every_command_explains_itself(self):
         for words in commands():
@@ -133,9 +134,10 @@ class Help(unittest.TestCase):
         words = {"one per processor": processors, "one per 235 measurements": "0",
                  "inside the output folder": "-", "uniform": "-", "usual names": "-",
                  "set this or --epochs": "0", "set this or --steps": "0",
-                 "the widest that this processor runs": "-", "new weights from the seed": "-",
+                 "the widest that this processor runs": "-",
+                 "the widest that runs here": "-", "new weights from the seed": "-",
                  "no limit": "0", "no note": "-", "all files": "-", "no file": "-",
-                 "no export": "-", "all tests": "-", "the widest that runs here": "-",
+                 "no export": "-", "all tests": "-",
                  "none; --curriculum requires it": "0",
                   "no value": "-", "its own": "-"}
         shown = {(command, name, in_bytes(words.get(value, value)))

@@ -36,9 +36,13 @@ COMMANDS = {
     "coordinate": ["coordinate"], "work": ["work"], "status": ["status"], "doctor": ["doctor"],
     "version": ["version"]}
 
+# The schemas of commands that write lines, each one a document, whatever their options.
+LINES = {"detect": ["detect"]}
+
 # Schemas, and members of others, that need what this test does not have: (pattern, reason).
 NOT_HERE = [
     (r"eval\.json#", "runs of detectors: tests/cli/test_eval.py"),
+    (r"detect\.json#", "a bus: tests/cli/test_detect.py"),
     (r"(coordinate|work|status)\.json#", "a database: tests/crowd/test_commands.py"),
     (r"doctor\.json#/properties/database", "a database: tests/crowd/test_doctor.py"),
     (r"inspect-run(-graphs)?\.json#/properties/ledger",
@@ -393,7 +397,8 @@ class Documents(unittest.TestCase):
             path = re.search(r"tests/\w+/\w+\.py", reason)[0]
             self.assertTrue(os.path.exists(os.path.join(ROOT, path)), path)
         names = {name for name, _, _ in DOCUMENTS}
-        self.assertEqual(found.names() - names, {"eval", "coordinate", "work", "status"})
+        self.assertEqual(found.names() - names,
+                         {"eval", "coordinate", "work", "status", "detect"})
 
     def test_every_command_has_schemas(self):
         """The commands with --json are those of the table here and of docs/json.md."""
@@ -402,10 +407,11 @@ class Documents(unittest.TestCase):
         with_json = [words for words in commands
                      if "--json " in leat(*words.split(), "--help", status=0).stdout]
         self.assertEqual(sorted(with_json), sorted(COMMANDS))
-        self.assertEqual({name for names in COMMANDS.values() for name in names}, SCHEMAS.names())
+        every = {**COMMANDS, **LINES}
+        self.assertEqual({name for names in every.values() for name in names}, SCHEMAS.names())
         with open(os.path.join(ROOT, "docs", "json.md"), encoding="utf-8") as file:
             text = file.read()
-        for command, names in COMMANDS.items():
+        for command, names in every.items():
             rows = [line for line in text.splitlines() if line.startswith(f"| `leat {command}`")]
             linked = re.findall(r"\]\(schema/([a-z-]+)\.json\)", "".join(rows))
             self.assertEqual(sorted(linked), sorted(names), command)

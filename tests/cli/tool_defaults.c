@@ -5,6 +5,7 @@
 
 #include "base/thread.h"
 #include "leat/crowd.h"
+#include "leat/detect_run.h"
 #include "leat/ingest.h"
 #include "leat/load_can.h"
 #include "leat/load_images.h"
@@ -24,6 +25,14 @@ static void table(const char *command, const leat_setting_table *rows, const voi
     char text[LEAT_SETTING_BYTES];
     for (const leat_setting *row = rows->rows; row->name != NULL; row++)
         say(command, row->name, leat_setting_get(row, options, text));
+}
+
+/* Some rows of a table. */
+static void some(const char *command, const leat_setting_table *rows, const void *options,
+                 const char *const *names) {
+    char text[LEAT_SETTING_BYTES];
+    for (; *names != NULL; names++)
+        say(command, *names, leat_settings_get(rows, options, *names, text));
 }
 
 static void ingests(void) {
@@ -123,6 +132,17 @@ static void training(void) {
     number("sample", "threads", sample.threads);
 }
 
+static void watching(void) {
+    static const char *const reading[] = {"format", "column", "times", "no-time", NULL};
+    static const char *const judging[] = {"threshold", "target-fpr", "score",
+                                          "step",      "kernels",    NULL};
+    const leat_watch_options watch = leat_watch_options_default();
+    const leat_can_frames_options frames = leat_can_frames_options_default();
+    table("detect", leat_watch_options_table(), &watch);
+    some("detect", leat_can_settings_table(), &frames.settings, reading);
+    some("detect", leat_evaluation_options_table(), &watch.detector, judging);
+}
+
 static void crowd(void) {
     const leat_coordinate_options coordinator = leat_coordinate_options_default();
     const leat_work_options worker = leat_work_options_default();
@@ -151,6 +171,7 @@ int main(void) {
     readers();
     synth();
     training();
+    watching();
     crowd();
     evaluation();
     return 0;

@@ -1,0 +1,235 @@
+"""leat detect: lines as docs/schema/detect.json has them, each as soon as the bus gives cause for
+it; a bus that is not well, and what is refused. Runs the command named by LEAT (default:
+build/leat).
+"""
+# TSan: a log that is read while signals are waited for.
+import json
+import os
+import random
+import shutil
+import signal
+import subprocess
+import tempfile
+import unittest
+
+import json_schema
+from command import LEAT, LIMIT, leat
+
+WINDOW = 20
+SCHEMAS = json_schema.Schemas()
+TOP = None  # a folder for everything
+LINES = []  # all that were written
+
+
+def at(*names):
+    return os.path.join(TOP, *names)
+
+
+def frames(seed, count, begin=1000.0, attacks=False):
+    """(time, identifier, data, attack) of a bus on which a frame comes each millisecond."""
+    draw = random.Random(seed)
+    for i in range(count):
+        attack = attacks and i % 120 > 80 and draw.random() < 0.5
+        name = 0x700 + draw.randrange(3) if attack else 0x100 + i * i % 13
+        data = draw.randrange(1 << 16) if attack else i * 7 % 65536
+        yield begin + i * 1e-3, f"{name:03X}", f"{data:04X}", int(attack)
+
+
+def csv(seed, count, attacks):
+    return "timestamp,arbitration_id,data_field,attack\n" + "".join(
+        f"{time:.6f},{name},{data},{attack}\n"
+        for time, name, data, attack in frames(seed, count, attacks=attacks))
+
+
+def candump(log, bus=0):
+    return "".join(f"({time:.6f}) can{bus} {name}#{data}\n" for time, name, data, _ in log)
+
+
+def write(name, text):
+    with open(at(name), "w", encoding="latin-1") as file:
+        file.write(text)
+    return at(name)
+
+
+def setUpModule():  # pylint: disable=invalid-name
+    global TOP  # pylint: disable=global-statement
+    TOP = tempfile.mkdtemp(prefix="leat-detect-")
+    logs = [write(f"{name}.csv", csv(seed, 1500, seed > 1))
+            for seed, name in enumerate(("normal", "train", "mixed"), 1)]
+    leat("ingest", "can", "--window", WINDOW, "--stride", WINDOW, *logs, "-o", at("cache"),
+         status=0)
+    for model in ("vgae", "gat"):
+        leat("train", model, at("cache"), "-o", at(model), "--steps", 2, "--unit-size", 1,
+             "--threads", 1, "--sample-every", 2, status=0)
+
+
+def tearDownModule():  # pylint: disable=invalid-name
+    shutil.rmtree(TOP)
+
+
+def read(text):
+    """Lines as documents, each by its schema; begin and end are always there."""
+    lines = text.splitlines()
+    for line in lines:
+        SCHEMAS.check_text("detect", line + "\n")
+    LINES.extend(lines)
+    documents = [json.loads(line) for line in lines]
+    return documents
+
+
+def detect(*words, text=None, status=0, model="vgae"):
+    """The documents, and stderr."""
+    done = leat("detect", at(model), *words, status=status, input=text)
+    return read(done.stdout), done.stderr
+
+
+def of_event(documents, *events):
+    return [line for line in documents if line["event"] in events]
+
+
+def next_window(process):
+    """The next window's line; alarms may be between."""
+    while (line := json.loads(process.stdout.readline()))["event"] != "window":
+        pass
+    return line
+
+
+class Bus(unittest.TestCase):
+    def test_alarms(self):
+        """Each is told, begins and ends; both models, from a file and from a pipe."""
+        log = write("attack.log", candump(frames(7, 1500, attacks=True)))
+        for model in ("vgae", "gat"):
+            documents, noted = detect(log, "--alarms-per-minute", 0, "--all", model=model)
+            self.assertEqual(noted, "")
+            start, end = documents[0], documents[-1]
+            self.assertEqual((start["event"], start["model"], start["log"]), ("start", model, log))
+            self.assertEqual((end["event"], end["reason"], end["frames"]), ("end", "end", 1500))
+            windows = of_event(documents, "window")
+            self.assertEqual([line["window_start"] for line in windows],
+                             list(range(0, 1500 - WINDOW + 1, WINDOW)))
+            for line in windows:
+                self.assertEqual(line["alarms"], line["score"] > start["threshold"])
+            alarms, ends = of_event(documents, "alarm"), of_event(documents, "alarm_end")
+            self.assertGreater(len(alarms), 0)
+            self.assertEqual(len(alarms), len(ends))
+            self.assertEqual(sum(line["windows"] for line in ends), end["windows_alarming"])
+            self.assertEqual(len(alarms), end["alarms"])
+            with open(log, encoding="ascii") as file:
+                piped, _ = detect("--alarms-per-minute", 0, "--all", text=file.read(), model=model)
+            self.assertEqual(piped[1:], documents[1:])
+
+    def test_labels(self):
+        documents, _ = detect(at("train.csv"), "--all", "--stride", 10, "--from", 30)
+        windows = of_event(documents, "window")
+        self.assertEqual([line["window_start"] for line in windows],
+                         list(range(30, 1500 - WINDOW + 1, 10)))
+        self.assertEqual({line["label"] for line in windows}, {0, 1})
+
+    def test_held_back(self):
+        log = write("many.log", candump(frames(7, 3000, attacks=True)))
+        everything, _ = detect(log, "--alarms-per-minute", 0, "--target-fpr", 0.5)
+        documents, _ = detect(log, "--alarms-per-minute", 2, "--target-fpr", 0.5)
+        self.assertEqual(len(of_event(documents, "alarm")), 2)
+        self.assertEqual(documents[-1]["alarms"], everything[-1]["alarms"])
+        self.assertEqual(documents[-1]["alarms_held_back"], everything[-1]["alarms"] - 2)
+
+    def test_while_it_runs(self):
+        """Windows are told before the next frame; a signal ends it as the log's end does."""
+        with subprocess.Popen([LEAT, "detect", at("vgae"), "--all"], text=True,
+                              stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                              stderr=subprocess.PIPE) as process:
+            text = [json.loads(process.stdout.readline())]
+            self.assertEqual(text[0]["event"], "start")
+            log = candump(frames(3, 17 * WINDOW)).splitlines(keepends=True)
+            process.stdin.write("".join(log[:256]))
+            process.stdin.flush()
+            for count in range(256 // WINDOW):
+                self.assertEqual(next_window(process)["last_line"], (count + 1) * WINDOW)
+            for count in range(256, len(log)):
+                process.stdin.write(log[count])
+                process.stdin.flush()
+                if (count + 1) % WINDOW == 0:
+                    self.assertEqual(next_window(process)["last_line"], count + 1)
+            process.send_signal(signal.SIGINT)
+            rest = process.stdout.read()
+            self.assertEqual(process.wait(LIMIT), 0, process.stderr.read())
+            end = read(rest)[-1]
+            self.assertEqual((end["event"], end["reason"]), ("end", "stopped"))
+            self.assertEqual(end["frames"], len(log))
+
+    def test_a_bus_that_is_not_well(self):
+        """Garbage, cut lines, time that goes back, an hour of silence, an identifier that is
+        missing: everything is told, nothing ends it."""
+        good = list(frames(5, 900))
+        quiet = [frame for frame in frames(5, 3000, begin=1000.9) if frame[1] != "100"]
+        pause = list(frames(5, 300, begin=5000.0))
+        back = list(frames(5, 300, begin=900.0))
+        text = candump(good) + "\0\1\2\xff\n(1000.9) can0 1\n" + candump(quiet) + \
+            candump(pause[:150]) + "(5000.1) can0 101#00\n" + candump(pause[150:]) + \
+            candump(back) + "(900.3) can0 12"
+        documents, noted = detect("--all", text=text)
+        end = documents[-1]
+        self.assertEqual(end["rejected"], 3)
+        self.assertEqual(end["rejected_reasons"], {"malformed_line": 3})
+        self.assertEqual(noted.count("is not a frame"), 1)
+        self.assertEqual(noted.count("is earlier than the one before it"), 1)
+        missing = of_event(documents, "missing")
+        self.assertIn("100", [line["identifier"] for line in missing])
+        returned = of_event(documents, "returned")
+        self.assertEqual([line["identifier"] for line in returned], ["100"])
+        recording, = of_event(documents, "recording")
+        self.assertEqual(recording["reason"], "step_back")
+        self.assertGreater(recording["seconds"], 4000)
+        self.assertEqual(end["steps_back"], 1)
+        self.assertEqual(end["recordings"], 2)
+        self.assertEqual(end["windows_unscored"], 0)
+
+    def test_refused(self):
+        log = write("few.log", candump(frames(3, 300)))
+        two = write("two.log", candump(frames(3, 60)) + candump(frames(3, 60), bus=1))
+        cases = [
+            (("nothing", log), 1, "nothing"),
+            ((at("cache"), log), 1, "run"),
+            ((at("vgae"), at("nothing")), 1, "nothing"),
+            ((at("vgae"), log, "--format", "asc"), 1, "looks like candump"),
+            ((at("vgae"), log, "--stride", "0"), 2, "run or a whole number from 1"),
+            ((at("vgae"), log, "--bus", "both"), 2, "--bus"),
+            ((at("vgae"), log, "--alarms-per-minute", "10001"), 2, "10000"),
+            ((at("gat"), log, "--score", "difficulty"), 2, "leave --score out"),
+            ((), 2, "RUN is missing"),
+        ]
+        for words, status, what in cases:
+            with self.subTest(words):
+                done = leat("detect", *words, status=status, input="")
+                self.assertIn(what, done.stderr)
+                self.assertNotIn('"alarm"', done.stdout)
+        documents, noted = detect(two, status=1)
+        self.assertIn("trained on one bus; use --bus 0", noted)
+        self.assertEqual(documents[-1]["reason"], "failed")
+        documents, _ = detect(two, "--bus", 1)
+        self.assertEqual(documents[-1]["frames_left_out"], 60)
+
+    def test_everything_occurs(self):
+        """Each member of each line, but for the reason why a window has no score."""
+        if len(LINES) == 0:
+            self.skipTest("no other test was run")
+        found = json_schema.Schemas()
+        for line in LINES:
+            found.check_text("detect", line + "\n")
+        places = {place for place in found.places if place.startswith("detect.json#")}
+        left = {place.split("#/$defs/")[1] for place in places - found.seen}
+        self.assertEqual(left, {"window/properties/why"})
+
+
+def load_tests(loader, standard, pattern):
+    """The last test looks at the lines of all others."""
+    del standard, pattern
+    suite = unittest.TestSuite(loader.loadTestsFromName(f"Bus.{name}", __import__(__name__))
+                               for name in loader.getTestCaseNames(Bus)
+                               if name != "test_everything_occurs")
+    suite.addTest(Bus("test_everything_occurs"))
+    return suite
+
+
+if __name__ == "__main__":
+    unittest.main()
