@@ -2,7 +2,6 @@
 it; a bus that is not well, and what is refused. Runs the command named by LEAT (default:
 build/leat).
 """
-# TSan: a log that is read while signals are waited for.
 import json
 import os
 import random
