@@ -447,8 +447,9 @@ typedef struct leat_can_frames_counts {
 /*
  * Frames of one log in its order, by the parsers of leat_can_ingest: the same frames that an ingest
  * of the complete log takes. What can only be known from all of a log is decided by the lines so
- * far: gaps that are read as times by the first LEAT_CAN_SAMPLE_LINES frames; a time of exactly 0
- * by the next other one within 256 KiB. Frames are neither sorted nor left out by bus.
+ * far: that times are gaps, by the first LEAT_CAN_SAMPLE_LINES frames; that fractions of a second
+ * lack their leading zeros, by three steps back; a time of exactly 0, by the next other one within
+ * 256 KiB. Frames are neither sorted nor left out by bus.
  *
  * A frame is returned as soon as its line is complete, so the log may be a pipe or a terminal.
  * Lines that are not frames are counted by reason; longer ones than 1 MiB, of which nothing is
@@ -479,8 +480,8 @@ LEAT_API LEAT_MUST_CHECK leat_code leat_can_frames_open_source(
 
 /*
  * The next frame; *found is false at the end. LEAT_ERR_INPUT: the text is of no known format, or
- * not of the one that is wanted; its lines end with CR only; its times seem to be gaps; or it has a
- * second header with other columns. After a failure it fails in the same way.
+ * not of the one that is wanted; its lines end with CR only; its times seem to be gaps, or to lack
+ * zeros; or it has a second header with other columns. After a failure it fails in the same way.
  */
 LEAT_API LEAT_MUST_CHECK leat_code leat_can_frames_next(leat_can_frame_reader *reader,
                                                         leat_can_frame *frame, bool *found,

@@ -303,6 +303,37 @@ static void gaps(void **state) {
     leat_can_frames_close(reader);
 }
 
+/* Fractions of a second without leading zeros: refused with the third step that shows it, in the
+ * words of a scan. */
+static void unpadded(void **state) {
+    (void)state;
+    const leat_can_settings settings = plain_settings();
+    leat_buf text = {0};
+    for (int i = 0; i < 4000; i++)
+        assert_ok(leat_buf_printf(&text, err, "(%d.%d) can0 123#01\n", i / 1000, i % 1000 * 1000));
+    core_save(core_path("unpadded.log"), text.data, text.size);
+    leat_buf_free(&text);
+    const leat_can_frames_options options = options_of(&settings);
+    leat_can_frame_reader *reader = NULL;
+    leat_can_frame frame;
+    leat_error why = {0};
+    scanned of;
+    bool found = true;
+    int64_t frames = 0;
+    assert_fails(scan(core_path("unpadded.log"), &settings, &of, err), LEAT_ERR_INPUT,
+                 "without leading zeros");
+    free(of.lines);
+    assert_ok(leat_can_frames_open(&reader, core_path("unpadded.log"), &options, err));
+    while (leat_can_frames_next(reader, &frame, &found, &why) == LEAT_OK && found) frames++;
+    assert_int_equal(why.code, LEAT_ERR_INPUT);
+    assert_non_null(strstr(why.message, "just under a second 3 times, first at line 11, "));
+    assert_true(frames > 256 && frames < 2000);
+    leat_can_frames_close(reader);
+    leat_can_settings clock = settings;
+    clock.times = LEAT_TIMES_CLOCK;
+    assert_int_equal(both(core_path("unpadded.log"), &clock, 0), 4000);
+}
+
 /* ---- what is not a log ---- */
 
 static void refused(void **state) {
@@ -467,8 +498,8 @@ static void slow_pipe(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(golden_logs), cmocka_unit_test(real_logs), cmocka_unit_test(odd_logs),
-        cmocka_unit_test(gaps),        cmocka_unit_test(refused),   cmocka_unit_test(garbage),
-        cmocka_unit_test(pipes),       cmocka_unit_test(slow_pipe),
+        cmocka_unit_test(gaps),        cmocka_unit_test(unpadded),  cmocka_unit_test(refused),
+        cmocka_unit_test(garbage),     cmocka_unit_test(pipes),     cmocka_unit_test(slow_pipe),
     };
     return cmocka_run_group_tests(tests, NULL, core_teardown);
 }

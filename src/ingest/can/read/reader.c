@@ -26,6 +26,8 @@
 /* A line of LEAT_LINE_BYTES_MAX and its CRLF. */
 #define LINE_BYTES (LEAT_LINE_BYTES_MAX + 2)
 #define WAIT_MS 200
+/* A longer line of a frame is not looked at once more. */
+enum { BEFORE_BYTES = 256 };
 
 struct leat_can_frame_reader {
     bool (*cancelled)(void *user);
@@ -50,8 +52,12 @@ struct leat_can_frame_reader {
     double before_s;        /* the last time that is not 0; NAN: none */
     bool known;             /* after_s is the next one, of this run of zeros */
     double after_s;
-    double frame_s; /* of the frame before */
-    leat_can_file found;
+    double frame_s;            /* of the frame before */
+    char before[BEFORE_BYTES]; /* its line, if it fits */
+    int32_t before_bytes;
+    int64_t earlier, unpadded; /* as in leat_can_file, of all frames */
+    int64_t first_unpadded;
+    leat_can_file found; /* by the first frames */
     leat_can_frames_counts counts;
     leat_can_shortest shortest;
     leat_error failed;
@@ -268,18 +274,39 @@ static leat_code check_times(leat_can_frame_reader *self, leat_error *err) {
     return leat_can_refuse_gaps(&self->found, self->name, &self->options, err);
 }
 
-static leat_code count_frame(leat_can_frame_reader *self, const leat_can_line *line,
+/* A frame earlier than the one before it: fractions of a second may be written without leading
+ * zeros, which steps back show wherever they are. */
+static leat_code check_step(leat_can_frame_reader *self, leat_text text, double time,
+                            leat_error *err) {
+    const leat_text before = {self->before, self->before_bytes};
+    self->earlier++;
+    if (before.size_bytes == 0 || self->layout.no_time ||
+        !leat_can_is_unpadded_step(before, self->frame_s, text, time))
+        return LEAT_OK;
+    if (self->unpadded++ == 0) self->first_unpadded = self->number + 1;
+    const leat_can_file steps = {.earlier_times = self->earlier,
+                                 .unpadded = self->unpadded,
+                                 .first_unpadded = self->first_unpadded};
+    if (!leat_can_looks_unpadded(&steps, &self->options)) return LEAT_OK;
+    return leat_can_refuse_unpadded(&steps, self->name, err);
+}
+
+static leat_code count_frame(leat_can_frame_reader *self, leat_text text, const leat_can_line *line,
                              leat_error *err) {
     leat_can_file *found = &self->found;
+    const bool earlier = self->counts.frames > 0 && line->time < self->frame_s;
     self->counts.frames++;
     self->counts.frames_cut += (line->marks & LEAT_CAN_MARK_CUT) != 0;
+    if (earlier) LEAT_TRY(check_step(self, text, line->time, err));
+    self->frame_s = line->time;
+    self->before_bytes = text.size_bytes <= BEFORE_BYTES ? text.size_bytes : 0;
+    memcpy(self->before, text.data, (size_t)self->before_bytes);
     if (self->counts.frames > LEAT_CAN_SAMPLE_LINES) return LEAT_OK;
     if (found->frames == 0 || line->time < found->first_s) found->first_s = line->time;
     if (found->frames == 0 || line->time > found->last_s) found->last_s = line->time;
-    found->earlier_times += found->frames > 0 && line->time < self->frame_s;
+    found->earlier_times += earlier;
     found->short_times += line->time >= 0 && line->time <= 1;
     found->frames++;
-    self->frame_s = line->time;
     return self->counts.frames == LEAT_CAN_SAMPLE_LINES ? check_times(self, err) : LEAT_OK;
 }
 
@@ -328,7 +355,7 @@ static leat_code take_line(leat_can_frame_reader *self, text_line *line, leat_ca
     if (!line->too_long) leat_can_follow(&self->layout, text.data, text.size_bytes);
     if (reason == LEAT_CAN_TAKEN) {
         put_frame(self, &read, frame);
-        LEAT_TRY(count_frame(self, &read, err));
+        LEAT_TRY(count_frame(self, text, &read, err));
         *taken = true;
     } else {
         const leat_can_text of = {&self->layout, options, text.data, text.data};
