@@ -13,7 +13,7 @@ typedef struct following {
     const char *log;
     bool all;       /* a line for each window */
     bool told_back; /* of frames that go back in time, and of the two below */
-    bool told_rejected, told_buses;
+    bool told_rejected, told_buses, told_unknown;
     leat_detect_end end;
 } following;
 
@@ -23,7 +23,8 @@ static bool is_stopped(void *user) {
     return !leat_cli_progress(self->cli, &progress);
 }
 
-/* What is said once, on stderr, since it makes scores doubtful. */
+/* What is said once, on stderr, since it makes scores doubtful. Fewer windows may be an attack. */
+enum { WINDOWS_ENOUGH = 10 };
 static void note_doubts(following *self) {
     leat_can_frames_counts *read = &self->end.read;
     leat_can_frames_count(self->reader, read);
@@ -34,6 +35,14 @@ static void note_doubts(following *self) {
                       "line %lld is not a frame (%s): %s; such lines are counted, and told at the "
                       "end",
                       (long long)read->first_rejected, read->first_reason, read->first_text);
+    }
+    if (2 * self->end.live.frames_unknown > self->end.live.frames && !self->told_unknown &&
+        self->end.live.windows >= WINDOWS_ENOUGH) {
+        self->told_unknown = true;
+        leat_cli_note(self->cli,
+                      "%lld of %lld frames have identifiers that the detector does not know; if "
+                      "this is not an attack, it is another bus or vehicle than it was trained on",
+                      (long long)self->end.live.frames_unknown, (long long)self->end.live.frames);
     }
     if (self->end.live.steps_back > 0 && !self->told_back) {
         self->told_back = true;

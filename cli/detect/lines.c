@@ -171,6 +171,7 @@ static void put_end(leat_json *json, const void *of) {
         leat_json_member_int(json, end->read.reject_reason[i], end->read.reject_count[i]);
     leat_json_end_object(json);
     leat_json_member_int(json, "frames_left_out", end->live.frames_left_out + end->unfollowed);
+    leat_json_member_int(json, "frames_unknown", end->live.frames_unknown);
     leat_json_member_int(json, "steps_back", end->live.steps_back);
     leat_json_member_int(json, "recordings", 1 + end->live.falls + end->live.pauses);
     leat_json_member_double(json, "bus_seconds", end->live.elapsed_s);

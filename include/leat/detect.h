@@ -89,6 +89,7 @@ typedef struct leat_live_step {
 typedef struct leat_live_counts {
     int64_t frames;          /* frames_left_out among them */
     int64_t frames_left_out; /* of other buses than the context's */
+    int64_t frames_unknown;  /* of identifiers that are not in the context */
     int64_t windows;
     int64_t steps_back;    /* frames earlier than the one before in their capture */
     int64_t falls, pauses; /* that began new recordings */

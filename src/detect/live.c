@@ -123,9 +123,10 @@ int64_t leat_live_bytes(const leat_detect_context *context, int64_t buses) {
         2 * (int64_t)sizeof(uint32_t) + (int64_t)sizeof(int32_t) + (int64_t)sizeof(char *);
     const int64_t identifier =
         LEAT_ALARM_IDENTIFIER_BYTES + (int64_t)sizeof(char *) + (int64_t)sizeof(double);
+    enum { BLOCKS = 12, LANE_BLOCKS = 6, BLOCK_BYTES = 32 }; /* what the heap adds to each */
     return (int64_t)sizeof(leat_live) + leat_graph_workspace_bytes(window) + window * scratch +
            leat_names_bytes(count) + count * identifier + leat_absences_bytes(count) +
-           buses * leat_lane_bytes(window);
+           BLOCKS * BLOCK_BYTES + buses * (leat_lane_bytes(window) + LANE_BLOCKS * BLOCK_BYTES);
 }
 
 /* ---- a frame --------------------------------------------------------------------------------- */
@@ -190,6 +191,7 @@ static void take_frame(leat_live *live, const leat_can_frame *frame, double pass
     leat_lane *lane = &live->lanes[live->lane];
     const uint32_t index =
         leat_names_find(&live->names, frame->id, live->context.has_bus ? frame->bus : 0);
+    live->counts.frames_unknown += index == LEAT_NAME_UNKNOWN;
     if (lane->frames > 0) live->counts.steps_back += frame->time_s < lane->before_s;
     lane->before_s = frame->time_s;
     leat_absences_add(&live->absences, &live->context, index, frame->time_s, passed_s);

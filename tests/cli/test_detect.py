@@ -183,6 +183,16 @@ class Bus(unittest.TestCase):
         self.assertEqual(end["recordings"], 2)
         self.assertEqual(end["windows_unscored"], 0)
 
+    def test_another_vehicle(self):
+        """Told once, where most identifiers are not known."""
+        log = "".join(f"({time:.6f}) can0 4{name[1:]}#{data}\n"
+                      for time, name, data, _ in frames(3, 600))
+        documents, noted = detect(text=log)
+        self.assertEqual(noted.count("identifiers that the detector does not know"), 1)
+        self.assertEqual(documents[-1]["frames_unknown"], 600)
+        documents, noted = detect(at("normal.csv"))
+        self.assertEqual((noted, documents[-1]["frames_unknown"]), ("", 0))
+
     def test_refused(self):
         log = write("few.log", candump(frames(3, 300)))
         two = write("two.log", candump(frames(3, 60)) + candump(frames(3, 60), bus=1))

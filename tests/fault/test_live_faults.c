@@ -8,6 +8,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include "count.h"
 #include "leat/detect.h"
 #include "leat/ingest.h"
 #include "sweep.h"
@@ -23,17 +24,21 @@ static void make_log(void) {
     assert_int_equal(fclose(log), 0);
 }
 
-static leat_code create(leat_live **live, leat_alarms **alarms, leat_error *err) {
+static leat_detect_context context_of(void) {
     static const char *const names[] = {"0:100", "0:101", "1:101", "1:104"};
     static const double intervals[] = {0.1, 0.1, 0.1, 0.1};
-    const leat_detect_context context = {.identifiers = names,
-                                         .interval_s = intervals,
-                                         .identifier_count = 4,
-                                         .window = 50,
-                                         .stride = 20,
-                                         .bus = LEAT_BUS_SEPARATE,
-                                         .has_bus = true,
-                                         .split = true};
+    return (leat_detect_context){.identifiers = names,
+                                 .interval_s = intervals,
+                                 .identifier_count = 4,
+                                 .window = 50,
+                                 .stride = 20,
+                                 .bus = LEAT_BUS_SEPARATE,
+                                 .has_bus = true,
+                                 .split = true};
+}
+
+static leat_code create(leat_live **live, leat_alarms **alarms, leat_error *err) {
+    const leat_detect_context context = context_of();
     const leat_live_options options = leat_live_options_default();
     LEAT_TRY(leat_live_create(live, &context, &options, err));
     return leat_alarms_create(alarms, 3, err);
@@ -114,9 +119,19 @@ static void no_allocation(void **state) {
     leat_alarms *alarms = NULL;
     int64_t windows = 0;
     assert_ok(leat_can_frames_open_source(&reader, &source, "a text", &options, err));
-    assert_ok(create(&live, &alarms, err));
+    const leat_detect_context context = context_of();
+    const leat_live_options plain = leat_live_options_default();
+    const int64_t before = count_live(), most = leat_live_bytes(&context, 2);
+    assert_ok(leat_live_create(&live, &context, &plain, err));
+    const int64_t created = count_live() - before;
+    assert_in_range(created, 1, leat_live_bytes(&context, 0));
+    assert_ok(leat_alarms_create(&alarms, 3, err));
+    const int64_t alarming = count_live() - before - created;
     assert_ok(follow(reader, live, alarms, 10, &windows, err));
     assert_false(clear_fault());
+    const int64_t taken = count_live() - before - alarming; /* with both buses */
+    print_message("%d bytes of at most %d\n", (int)taken, (int)most);
+    assert_in_range(taken, most / 2, most);
     assert_int_equal(windows, 2 * ((FRAMES / 2 - 50) / 20 + 1));
     leat_alarms_destroy(alarms);
     leat_live_destroy(live);
