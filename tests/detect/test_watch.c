@@ -177,6 +177,93 @@ static void same_scores(void **state) {
     }
 }
 
+/* ---- two buses ---- */
+
+static void write_buses(const char *name, int seed, bool more) {
+    FILE *file = fopen(core_path(name), "w");
+    assert_non_null(file);
+    for (int i = 0; i < FRAMES; i++) {
+        const uint64_t bits = leat_random(9, (uint64_t)seed, (uint64_t)i);
+        const unsigned id = more && bits % 50 == 0 ? 0x7f0 + (unsigned)(bits >> 9) % 4
+                                                   : 0x100u + (unsigned)(i * i % 13);
+        fprintf(file, "(%.6f) can%d %03X#%04X\n", 1000 + i * 1e-3, (int)(bits >> 32) % 2, id,
+                (unsigned)(i * 7) & 0xffff);
+    }
+    assert_int_equal(fclose(file), 0);
+}
+
+static void ingest_buses(leat_can_ingest_result *result) {
+    char paths[2][LEAT_PATH_BYTES];
+    const char *train_log = paths[0], *test_log = paths[1];
+    snprintf(paths[0], sizeof paths[0], "%s", core_path("buses.log"));
+    snprintf(paths[1], sizeof paths[1], "%s", core_path("more.log"));
+    leat_can_ingest_options options = leat_can_ingest_options_default();
+    options.settings.window = options.settings.stride = WINDOW;
+    options.settings.unlabelled = LEAT_UNLABELLED_BENIGN;
+    options.train = &train_log;
+    options.test = &test_log;
+    options.train_count = options.test_count = 1;
+    options.threads = 1;
+    options.memory_bytes = INT64_C(512) << 20;
+    assert_ok(leat_can_ingest(NULL, 0, core_path("two"), &options, result, err));
+}
+
+/* Identifiers have their bus, and so have unknown ones that are blamed. */
+static void two_buses(void **state) {
+    (void)state;
+    leat_can_ingest_result result;
+    leat_can_cache *cache = NULL;
+    write_buses("buses.log", 11, false);
+    write_buses("more.log", 12, true);
+    ingest_buses(&result);
+    train("vgae", result.cache, "two_buses");
+    leat_watch_options options = leat_watch_options_default();
+    options.detector.bootstrap.replicates = 0;
+    options.detector.threads = 1;
+    leat_evaluation *of = evaluate(core_path("two_buses"), result.cache, &options.detector);
+    const leat_evaluation_split *split = &of->splits[0];
+    leat_watch *watch = NULL;
+    assert_ok(leat_can_cache_open(&cache, result.cache, err));
+    assert_ok(leat_watch_open(&watch, core_path("two_buses"), &options, err));
+    leat_can_frame_reader *reader = NULL;
+    const leat_can_frames_options frames = leat_can_frames_options_default();
+    assert_ok(leat_can_frames_open(&reader, core_path("more.log"), &frames, err));
+    bool found = true;
+    int64_t windows = 0, unknown = 0;
+    for (;;) {
+        leat_can_frame frame;
+        leat_watched step;
+        assert_ok(leat_can_frames_next(reader, &frame, &found, err));
+        if (!found) break;
+        assert_ok(leat_watch_add(watch, &frame, &step, err));
+        if (step.live.window == NULL) continue;
+        int64_t at = 0;
+        while (at < split->windows.count &&
+               (split->windows.start[at] != step.window.start ||
+                cache->meta.captures[split->windows.capture[at]].bus != step.window.bus))
+            at++;
+        assert_true(at < split->windows.count);
+        assert_memory_equal(&step.window.score, &split->scores[0][at], sizeof(double));
+        const char *name = step.window.cause.identifier;
+        const int32_t id = split->blamed_identifiers[0][at];
+        assert_true(name[0] == '0' + step.window.bus && name[1] == ':');
+        if (id > 0) assert_string_equal(name, leat_watch_identifier(watch, id - 1));
+        else assert_true(strncmp(name + 2, "7F", 2) == 0);
+        windows++;
+        unknown += id == 0;
+    }
+    assert_int_equal(windows, split->windows.count);
+    assert_true(unknown > 0);
+    leat_can_frames_close(reader);
+    leat_watch_close(watch);
+    /* all of them mixed is another thing than each by itself */
+    options.bus = LEAT_BUS_MERGE;
+    assert_fails(leat_watch_open(&watch, core_path("two_buses"), &options, err), LEAT_ERR_OPTION,
+                 "have their bus, as \"0:100\"");
+    leat_can_cache_close(cache);
+    leat_evaluation_destroy(of);
+}
+
 /* ---- what cannot be watched, or scored ---- */
 
 static void refused(void **state) {
@@ -237,6 +324,7 @@ static void not_scored(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(same_scores),
+        cmocka_unit_test(two_buses),
         cmocka_unit_test(refused),
         cmocka_unit_test(not_scored),
     };
