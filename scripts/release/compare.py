@@ -6,23 +6,29 @@
     scripts/release/compare.py RELEASE AGAIN   versions of tools that differ, then file by file;
                                                status 1 if a file differs
 
-The SBOM and the notes name the tools of the build. If these versions are all that differs in them,
-they count as equal, and a line says so.
+The SBOM and the notes name the tools of the build. Where versions differ, these documents must be, to
+the byte, what they would be with the other versions; then they count as equal, and a line says so.
+The same holds for the compression of the source archive where gzip has another version.
+
+RELEASE may be anybody's: what is printed of it is printable, and damaged files are a line, not a
+traceback.
 """
 from __future__ import annotations
 
+import gzip
 import hashlib
-import json
 import os
 import re
 import sys
 import zipfile
+import zlib
 from collections.abc import Iterator
-from typing import Any
+
+import documents
 
 SUMS = "SHA256SUMS"
 SIGNATURES = (".sigstore.json", ".asc")  # of a file of the release, made later
-BUILT_WITH = "\n## Built with\n"
+WHEEL_BYTES = 1 << 30  # of the files of a wheel that is looked into
 
 
 def read(*path: str) -> bytes:
@@ -30,19 +36,27 @@ def read(*path: str) -> bytes:
         return file.read()
 
 
+def shown(text: str) -> str:
+    """A text of a release as it may be printed: terminals obey what is in it."""
+    plain = re.sub(r"[^ -~]", lambda found: ascii(found[0])[1:-1], text[:200])
+    return plain + "..." if len(text) > 200 else plain
+
+
 def listed(folder: str) -> dict[str, str]:
     """SHA-256 by name, from SHA256SUMS."""
+    path = os.path.join(folder, SUMS)
+    if os.path.islink(path) or not os.path.isfile(path):
+        raise SystemExit(f"verify: {path}: not a file; name the folder of a release")
     try:
-        text = read(folder, SUMS).decode("ascii")
+        text = read(path).decode("ascii")
     except (OSError, UnicodeDecodeError) as problem:
-        raise SystemExit(f"verify: {folder}/{SUMS}: {problem}; name the folder of a release"
-                         ) from None
+        raise SystemExit(f"verify: {path}: {problem}; get the release again") from None
     found: dict[str, str] = {}
     for number, line in enumerate(text.splitlines(), 1):
         match = re.fullmatch(r"([0-9a-f]{64})  ([A-Za-z0-9_][A-Za-z0-9._+-]*)", line)
         if match is None or match[2] in found or match[2] == SUMS:
             raise SystemExit(f"verify: {folder}/{SUMS}, line {number}: not a SHA-256 and the name "
-                             f"of one more file: {line!r}; get the release again")
+                             f"of one more file: \"{shown(line)}\"; get the release again")
         found[match[2]] = match[1]
     return found
 
@@ -62,7 +76,7 @@ def problems(folder: str) -> Iterator[str]:
             yield f"{name}: is missing; get the release again"
         elif name not in sums:
             if not signed(name, sums):
-                yield f"{name}: is not in {SUMS}, so it is not of this release; do not use it"
+                yield f"{shown(name)}: is not in {SUMS}, so it is not of this release; do not use it"
         elif os.path.islink(path) or not os.path.isfile(path):
             yield f"{name}: is not a file; get the release again"
         elif hashlib.sha256(read(path)).hexdigest() != sums[name]:
@@ -81,65 +95,102 @@ def name_of(folder: str) -> str:
 
 # ---- what differs ----
 
-def document(folder: str, name: str) -> dict[str, Any]:
+def document(folder: str, name: str) -> documents.Json:
     try:
-        found = json.loads(read(folder, name))
-    except (OSError, ValueError) as problem:
-        raise SystemExit(f"verify: {folder}/{name}: {problem}; get the release again") from None
+        found = documents.parsed(read(folder, name))
+    except (OSError, ValueError, RecursionError) as problem:
+        raise SystemExit(f"verify: {folder}/{name}: {shown(str(problem))}; get the release again"
+                         ) from None
     if not isinstance(found, dict):
         raise SystemExit(f"verify: {folder}/{name}: not an SBOM; get the release again")
     return found
 
 
 def tools(folder: str, name: str) -> dict[str, str]:
-    """Versions of the tools in an SBOM."""
+    """Versions of the tools in an SBOM. They are words: other text would hide in the documents."""
     try:
-        return {str(tool["name"]): str(tool["version"])
-                for part in document(folder, name)["formulation"] for tool in part["components"]}
+        found = {str(tool["name"]): str(tool["version"])
+                 for part in document(folder, name)["formulation"] for tool in part["components"]}
     except (KeyError, TypeError):
         raise SystemExit(f"verify: {folder}/{name}: names no tools of the build in formulation; "
                          "get the release again") from None
+    for tool, version in found.items():
+        if not re.fullmatch(r"[\w -]{1,40}", tool, re.ASCII) or not re.fullmatch(
+                r"[\w.+~/-]{1,60}", version, re.ASCII):
+            raise SystemExit(f"verify: {folder}/{name}: \"{shown(tool)}\" and \"{shown(version)}\" "
+                             "are not the name and the version of a tool; do not use this release")
+    return found
 
 
 def other_tools(release: dict[str, str], again: dict[str, str]) -> Iterator[str]:
     for name in sorted(release.keys() | again.keys()):
         if release.get(name) != again.get(name):
-            yield (f"{name}: {release.get(name, 'not used')} in the release, "
-                   f"{again.get(name, 'not installed')} here")
+            yield shown(f"{name}: {release.get(name, 'not used')} in the release, "
+                        f"{again.get(name, 'not installed')} here")
 
 
-def apart_from_tools(folder: str, name: str) -> Any:
-    """A document without the versions of tools; None if it is not one that has them."""
-    if name.endswith(".cdx.json"):
-        return {key: value for key, value in document(folder, name).items()
-                if key not in ("formulation", "serialNumber")}
-    if name.endswith("-notes.md"):
-        return read(folder, name).decode("utf-8", "replace").partition(BUILT_WITH)[0]
-    return None
-
-
-def members(path: str) -> dict[str, bytes]:
-    """Files of a wheel; none of what is not a zip archive."""
+def digests(path: str) -> dict[str, str] | None:
+    """SHA-256 of the files of a wheel by name; None if it cannot be read."""
+    found: dict[str, str] = {}
     try:
         with zipfile.ZipFile(path) as archive:
-            return {name: archive.read(name) for name in archive.namelist()}
-    except (zipfile.BadZipFile, OSError):
-        return {}
+            if sum(entry.file_size for entry in archive.infolist()) > WHEEL_BYTES:
+                return None
+            for entry in archive.infolist():
+                with archive.open(entry) as file:
+                    digest = hashlib.sha256()
+                    while part := file.read(1 << 20):
+                        digest.update(part)
+                found[entry.filename] = digest.hexdigest()
+    except Exception:  # pylint: disable=broad-exception-caught # damaged in whatever way
+        return None
+    return found
 
 
-def details(first: str, second: str) -> str:
+def details(release: str, again: str, name: str) -> str:
     """Which files of two wheels differ."""
-    one, other = members(first), members(second)
-    found = [name for name in sorted(one.keys() | other.keys())
-             if one.get(name) != other.get(name)]
+    if not name.endswith(".whl"):
+        return ""
+    one, other = (digests(os.path.join(folder, name)) for folder in (release, again))
+    if one is None or other is None:
+        return ": its files cannot be read"
+    found = [shown(file) for file in sorted(one.keys() | other.keys())
+             if one.get(file) != other.get(file)]
     if found:
         more = f" and {len(found) - 8} more" if len(found) > 8 else ""
         return ": " + ", ".join(found[:8]) + more
-    return ": its files are equal, the archive around them is not" if one and other else ""
+    return ": its files are equal, the archive around them is not"
 
 
-def compared(release: str, again: str) -> Iterator[tuple[bool, str]]:
-    """(whether it is equal, a line) of each file."""
+def same_sources(release: str, again: str, name: str) -> bool:
+    """Whether two source archives differ in their compression alone. Compressed data that end before
+    the file does are no archive."""
+    unpacked = []
+    for folder in (release, again):
+        try:
+            unpacked.append(gzip.decompress(read(folder, name)))
+        except (OSError, EOFError, zlib.error):
+            return False
+    return unpacked[0] == unpacked[1]
+
+
+def explained(release: str, again: str, name: str, used: list[dict[str, str]]) -> str | None:
+    """Which tools of other versions are all that is different in a file; None if they are not."""
+    if used[0] == used[1]:
+        return None
+    with_those = {".cdx.json": documents.sbom_with, "-notes.md": documents.notes_with}
+    for end, of_tools in with_those.items():
+        if name.endswith(end) and of_tools(read(again, name), used[0]) == read(release, name):
+            return "the versions of tools"
+    if (name.endswith(".tar.gz") and used[0].get("gzip") != used[1].get("gzip")
+            and same_sources(release, again, name)):
+        return "its compression by another gzip"
+    return None
+
+
+def compared(release: str, again: str,
+             used: list[dict[str, str]]) -> Iterator[tuple[bool, str]]:
+    """(whether it is equal, a line) of each file; `used` are the tools of both."""
     names, there = listed(release), listed(again)
     for name in sorted(names.keys() | there.keys()):
         if name not in there:
@@ -148,11 +199,10 @@ def compared(release: str, again: str) -> Iterator[tuple[bool, str]]:
             yield False, f"{name}: was built here, but is not in the release"
         elif read(release, name) == read(again, name):
             yield True, f"{name}: equal"
-        elif (text := apart_from_tools(release, name)) and text == apart_from_tools(again, name):
-            yield True, f"{name}: equal, except for the versions of tools"
+        elif tool := explained(release, again, name, used):
+            yield True, f"{name}: equal, except for {tool}"
         else:
-            yield False, (f"{name}: differs"
-                          + details(os.path.join(release, name), os.path.join(again, name)))
+            yield False, f"{name}: differs" + details(release, again, name)
 
 
 def main() -> int:
@@ -167,11 +217,12 @@ def main() -> int:
         return 1 if found else 0
     release, again = sys.argv[1:]
     name = f"{name_of(release)}.cdx.json"
-    others = list(other_tools(tools(release, name), tools(again, name)))
+    used = [tools(folder, name) for folder in (release, again)]
+    others = list(other_tools(*used))
     print("verify: tools of the build: " + ("other versions:" if others else "the same versions"))
     for line in others:
         print(f"verify:   {line}")
-    lines = list(compared(release, again))
+    lines = list(compared(release, again, used))
     for _, line in lines:
         print(f"verify: {line}")
     equal = all(good for good, _ in lines)

@@ -178,6 +178,33 @@ def linked_into(folder: str, files: list[str]) -> dict[str, set[str]]:
     return found
 
 
+def formulation(built_with: dict[str, str]) -> list[Json]:
+    return [{"bom-ref": "build", "components": [
+        {"type": "application", "name": name, "version": version}
+        for name, version in built_with.items()]}]
+
+
+def numbered(document: Json) -> Json:
+    """The document with a serial number, which is a hash of the rest."""
+    content = hashlib.sha256(json.dumps(document, sort_keys=True).encode()).hexdigest()
+    return document | {"serialNumber": uuid.uuid5(uuid.NAMESPACE_URL, content).urn}
+
+
+def text_of_sbom(document: Json) -> str:
+    return json.dumps(document, indent=2) + "\n"
+
+
+def parsed(text: bytes) -> Any:
+    return json.loads(text)
+
+
+def sbom_with(text: bytes, built_with: dict[str, str]) -> bytes:
+    """The SBOM `text` as it would be if it had been made with these tools."""
+    document = parsed(text) | {"formulation": formulation(built_with)}
+    del document["serialNumber"]
+    return text_of_sbom(numbered(document)).encode()
+
+
 def sbom(folder: str, commit: str, epoch: int, built_with: dict[str, str]) -> Json:
     files = files_of(folder)
     version = assemble.version()
@@ -198,15 +225,24 @@ def sbom(folder: str, commit: str, epoch: int, built_with: dict[str, str]) -> Js
         "dependencies": [{"ref": "leat", "dependsOn": files},
                          *({"ref": file, "dependsOn": sorted(linked[file])}
                            for file in sorted(linked))],
-        "formulation": [{"bom-ref": "build", "components": [
-            {"type": "application", "name": name, "version": version}
-            for name, version in built_with.items()]}]}
-    content = hashlib.sha256(json.dumps(document, sort_keys=True).encode()).hexdigest()
-    document["serialNumber"] = uuid.uuid5(uuid.NAMESPACE_URL, content).urn
-    return document
+        "formulation": formulation(built_with)}
+    return numbered(document)
 
 
 # ---- notes ----
+
+BUILT_WITH = "\n## Built with\n\n"
+
+
+def list_of(built_with: dict[str, str]) -> str:
+    return "".join(f"* {name} {version}\n" for name, version in built_with.items())
+
+
+def notes_with(text: bytes, built_with: dict[str, str]) -> bytes:
+    """The notes `text` as they would be if these tools had been used."""
+    before, heading, _ = text.decode().rpartition(BUILT_WITH)
+    return (before + heading + list_of(built_with)).encode()
+
 
 def section(text: str, version: str) -> str:
     """CHANGELOG's text on a version, with its heading."""
@@ -229,13 +265,12 @@ def notes(folder: str, commit: str, epoch: int, built_with: dict[str, str]) -> s
         "## Files", "", "| file | bytes | SHA-256 |", "|---|---|---|", *rows, "",
         f"leat-{version}.cdx.json lists what is linked in, with versions, licences and hashes of "
         "the sources.", "`scripts/release/verify.sh FOLDER`, in a clone, builds these files again "
-        "and compares them; docs/release.md describes it.", "", "## Built with", "",
-        *(f"* {name} {found}" for name, found in built_with.items()), ""])
+        "and compares them; docs/release.md describes it.", ""]) + BUILT_WITH + list_of(built_with)
 
 
 def write(folder: str, commit: str, epoch: int) -> None:
     version, built_with = assemble.version(), tools()
-    document = json.dumps(sbom(folder, commit, epoch, built_with), indent=2) + "\n"
+    document = text_of_sbom(sbom(folder, commit, epoch, built_with))
     texts = {f"leat-{version}.cdx.json": document,
              f"leat-{version}-notes.md": notes(folder, commit, epoch, built_with)}
     for name, text in texts.items():

@@ -33,8 +33,13 @@ esac
 cited=$(line_of CITATION.cff '^version: \(.*\)$')
 [ "$cited" = "$version" ] ||
   fail "$revision: CITATION.cff has version $cited, include/leat/base.h $version; make them the same"
-if git rev-parse -q --verify "refs/tags/$revision" >/dev/null; then
-  [ "$revision" = "v$version" ] ||
+# a tag by whatever name git knows it: v0.1.0, tags/v0.1.0, v0.1.0^{commit}
+tag=${revision%%[~^]*}
+tag=${tag#refs/}
+tag=${tag#tags/}
+[ "$(git rev-parse -q --verify "refs/tags/$tag^{commit}")" = "$commit" ] || tag=
+if [ -n "$tag" ]; then
+  [ "$tag" = "v$version" ] ||
     fail "$revision: the tag of a commit of version $version must be v$version; rename the tag"
   heading=$(line_of CHANGELOG.md "^\(## $version.*\)$")
   case $heading in

@@ -5,10 +5,11 @@
 #
 # FOLDER has the files of a release (docs/release.md). First, SHA256SUMS: files that are missing, changed
 # or not in it. Then the archive: it must be that of the commit that it names, which this clone must have,
-# so that nothing is run of an archive that only its own sums vouch for. Then it is built in build/verify, with the scripts of the archive, as make wheel: on Debian 12, half an
-# hour on two cores with a new WHEEL_CACHE (default: .deps/wheel), else minutes. Versions of tools that
-# differ from those of the release are printed before the comparison: they explain differences. Exit
-# status 0: all files are equal, documents up to these versions; 1: not; 2: wrong usage.
+# so that nothing is run of an archive that only its own sums vouch for. Then it is built in build/verify,
+# with the scripts of the archive, as make wheel: on Debian 12, half an hour on two cores with a new
+# WHEEL_CACHE (default: .deps/wheel), else minutes. Versions of tools that differ from those of the
+# release are printed before the comparison: they explain differences. Exit status 0: all files are
+# equal, documents and the archive's compression up to these versions; 1: not; 2: wrong usage.
 #
 # Run it from a clone that you trust. Signatures (*.sigstore.json, *.asc) are not verified here.
 set -eu
@@ -36,9 +37,10 @@ git cat-file -e "$commit^{commit}" 2>/dev/null ||
 scripts/release/archive.sh "$commit" "$name" >build/verify.tar
 gzip -dc "$archive" | cmp -s - build/verify.tar ||
   fail "$archive: differs from commit $commit of this clone, which it names; do not use this release"
-rm build/verify.tar
 echo "verify: the source archive is commit $commit"
 WHEEL_CACHE=${WHEEL_CACHE:-.deps/wheel}
 export WHEEL_CACHE
 scripts/release/build.sh "$archive" build/verify
+gzip -9 -n <build/verify.tar >"build/verify/$name.tar.gz" # as release.sh compresses it
+rm build/verify.tar
 exec python3 -B scripts/release/compare.py "$folder" build/verify

@@ -3,6 +3,7 @@ and scripts/release/verify.sh finds what was changed. make wheel is a stand-in h
 texts.
 """
 import contextlib
+import gzip
 import hashlib
 import io
 import json
@@ -157,7 +158,7 @@ class Documents(Folder):
         notes = self.read("out", NOTES).decode()
         self.assertRegex(notes, "^# leat 0.1.0.*\n\nCommit " + COMMIT)
         self.assertIn(hashlib.sha256(self.read("out", WHEEL)).hexdigest(), notes)
-        self.assertIn(f"{compare.BUILT_WITH}\n* ", notes)
+        self.assertIn(f"{documents.BUILT_WITH}* ", notes)
 
     def test_versions(self):
         for text, version in (("cmake version 3.25.1\n\nmore 9.9", "3.25.1"), ("1.11.1", "1.11.1"),
@@ -199,8 +200,26 @@ class Compare(Folder):
         self.write("out", "SHA256SUMS", text=f"{good}  a.whl\n")
         with self.assertRaisesRegex(SystemExit, "has 0 source archives"):
             compare.name_of(self.path("out"))
-        with self.assertRaisesRegex(SystemExit, "name the folder of a release"):
-            compare.listed(self.path("nowhere"))
+        for folder in ("nowhere", "pipe"):
+            os.makedirs(self.path("pipe"), exist_ok=True)
+            if not os.path.exists(self.path("pipe", "SHA256SUMS")):
+                os.mkfifo(self.path("pipe", "SHA256SUMS"))
+            with self.assertRaisesRegex(SystemExit, "name the folder of a release"):
+                compare.listed(self.path(folder))
+
+    def test_printable(self):
+        """Nothing of a release reaches the terminal as it is: names of files, sums, tools."""
+        bell = "\x1b]0;owned\x07\x9b2J\u202e"
+        self.assertEqual(compare.shown(bell), r"\x1b]0;owned\x07\x9b2J\u202e")
+        self.assertEqual(compare.shown("a" * 201), "a" * 200 + "...")
+        folder = self.release("out")
+        self.write("out", bell)
+        self.assertEqual(list(compare.problems(folder)), [
+            r"\x1b]0;owned\x07\x9b2J\u202e: is not in SHA256SUMS, so it is not of this release; do "
+            "not use it"])
+        self.write("out", "SHA256SUMS", text=f"{bell[:10]}\n")
+        with self.assertRaisesRegex(SystemExit, r'line 1: .*: "\\x1b]0;owned\\x07"; get'):
+            compare.listed(folder)
 
     def compared(self):
         """(status, lines) of the program."""
@@ -234,6 +253,83 @@ class Compare(Folder):
         for name in (SBOM, NOTES):
             self.assertIn(f"{name}: equal, except for the versions of tools", lines)
 
+    def test_documents(self):
+        """All of them is compared: with the same tools to the byte, with others up to their
+        versions. Text that only says to be versions differs."""
+        document = json.loads
+        changes = (
+            (NOTES, lambda text: text + b"\nRun this as root.\n", "{}: differs"),
+            (NOTES, lambda text: text.replace(b"GNU", b"").replace(b"4.3", b"4.4"), "{}: differs"),
+            (SBOM, lambda text: json.dumps(document(text) | {"formulation": [
+                part | {"description": "more"} for part in document(text)["formulation"]]}).encode(),
+             "{}: differs"),
+            (SBOM, lambda text: re.sub(rb"urn:uuid:....", b"urn:uuid:0000", text), "{}: differs"),
+            (SBOM, lambda text: text + b"\n", "{}: differs"),
+            (SBOM, lambda text: text.replace(b"4.3", b"4.3 or\\u001b[2J"),
+             r'"make" and "4.3 or\x1b[2J" are not the name and the version of a tool; do not'),
+            (SBOM, lambda text: text.replace(b'"make"', b'"make\\n\\n## More"'),
+             r'"make\n\n## More" and "4.3" are not the name and'))
+        for again in ("4.3", "99.1"):
+            for folder, version in (("good", "4.3"), ("again", again)):
+                shutil.rmtree(self.path(folder), ignore_errors=True)
+                documents.TOOLS = {"make": ["echo", version]}
+                self.release(folder)
+            for name, change, words in changes:
+                with self.subTest(again=again, words=words, name=name):
+                    shutil.copytree(self.path("good"), self.path("first"))
+                    text = change(self.read("first", name))
+                    self.assertNotEqual(text, self.read("first", name))
+                    with open(self.path("first", name), "wb") as file:
+                        file.write(text)
+                    status, lines = self.compared()
+                    self.assertEqual(status, 1, lines)
+                    self.assertIn(words.format(name), "\n".join(lines))
+                    shutil.rmtree(self.path("first"))
+
+    def test_compression(self):
+        """Of the source archive: another gzip explains other bytes, nothing else does."""
+        once = gzip.compress(b"sources" * 100, 9, mtime=0)
+        cases = ((gzip.compress(b"sources" * 100, 1, mtime=0), "4.4", 0, "equal, except for its"),
+                 (gzip.compress(b"sources" * 100, 1, mtime=0), "4.3", 1, "differs"),
+                 (gzip.compress(b"sources" * 99, 9, mtime=0), "4.4", 1, "differs"),
+                 (once + b"more", "4.4", 1, "differs"), (once[:-9], "4.4", 1, "differs"))
+        for number, (packed, version, status, words) in enumerate(cases):
+            with self.subTest(number):
+                for folder, found in (("first", "4.3"), ("again", version)):
+                    self.write(folder, ARCHIVE)
+                    with open(self.path(folder, ARCHIVE), "wb") as file:
+                        file.write(packed)
+                    self.wheel(self.path(folder, WHEEL))
+                    documents.TOOLS = {"gzip": ["echo", found]}
+                    documents.write(self.path(folder), COMMIT, EPOCH)
+                with open(self.path("again", ARCHIVE), "wb") as file:
+                    file.write(once)  # as verify.sh compresses it again
+                found, lines = self.compared()
+                self.assertEqual(found, status, lines)
+                self.assertIn(f"{ARCHIVE}: {words}", "\n".join(lines))
+                for folder in ("first", "again"):
+                    shutil.rmtree(self.path(folder))
+
+    def test_bad_wheel(self):
+        """A wheel that is none, or is damaged inside, is a line; so are names in it."""
+        self.release("good")
+        good = self.read("good", WHEEL)
+        self.release("again", program="another")
+        at = good.index(b"program")
+        for text, words in ((b"", "its files cannot be read"), (good[:-30], "cannot be read"),
+                            (good[:at] + b"P" + good[at + 1:], "cannot be read"),
+                            (good.replace(b"leat/leat", b"leat/\x1b[2J"), r"leat/\x1b[2J, leat/l")):
+            with self.subTest(words):
+                shutil.copytree(self.path("good"), self.path("first"))
+                with open(self.path("first", WHEEL), "wb") as file:
+                    file.write(text)
+                status, lines = self.compared()
+                self.assertEqual(status, 1)
+                self.assertRegex("\n".join(lines), f"{WHEEL}: differs: .*{re.escape(words)}")
+                shutil.rmtree(self.path("first"))
+        with unittest.mock.patch.object(compare, "WHEEL_BYTES", 5):
+            self.assertIsNone(compare.digests(self.path("good", WHEEL)))
+
     def test_other_wheel(self):
         self.release("first")
         self.release("again", program="another")
@@ -256,7 +352,7 @@ class Compare(Folder):
     def test_bad_sbom(self):
         self.release("first")
         shutil.copytree(self.path("first"), self.path("again"))
-        for text in ("{", "[]", "{}", '{"formulation": [3]}',
+        for text in ("{", "[]", "{}", "[" * 100000, '{"formulation": [3]}',
                      '{"formulation": [{"components": 3}]}'):
             with self.subTest(text):
                 self.write("first", SBOM, text=text)
@@ -365,11 +461,14 @@ class Scripts(Folder):
     def test_refused(self):
         cases = (("nothing", None, "nothing: not a tag or commit of this clone"),
                  ("v0.1.1", None, "v0.1.1: the tag of a commit of version 0.1.0 must be v0.1.0"),
+                 ("tags/v0.1.1", None, "tags/v0.1.1: the tag of a commit of version 0.1.0 must be"),
+                 ("refs/tags/v0.1.1^{commit}", None, "the tag of a commit of version 0.1.0 must"),
                  ("v0.1.0", ("CHANGELOG.md", "## 0.1.0, not released yet\n"),
                   "CHANGELOG.md says \"## 0.1.0, not released yet\"; change it before the tag"),
-                 ("v0.1.0", ("CHANGELOG.md", "## 0.2.0\n"), "has no section ## 0.1.0"),
+                 ("tags/v0.1.0", ("CHANGELOG.md", "## 0.2.0\n"), "has no section ## 0.1.0"),
                  ("HEAD", ("CITATION.cff", "version: 0.3.0\n"), "CITATION.cff has version 0.3.0"))
         self.git("tag", "v0.1.1")
+        self.git("branch", "v0.1.1")  # a name that git finds ambiguous
         for revision, change, words in cases:
             with self.subTest(words):
                 if change:
