@@ -91,18 +91,35 @@ END
 fresh=
 apt() { APT_CONFIG="$cache/apt/apt.conf" apt-get -qq "$@"; }
 
+# no_source PACKAGE=VERSION: why apt-get has not fetched it, and what helps. Debian keeps a version until it
+# has the next one, which takes years in bookworm and perhaps days in sid
+no_source() {
+  now=$(APT_CONFIG="$cache/apt/apt.conf" apt-cache showsrc --only-source "${1%%=*}" 2>/dev/null |
+    sed -n 's/^Version: //p' | sort -u | tr '\n' ' ')
+  case " $now" in
+  " ") fail "$1: the source could not be fetched, nor a list of what Debian has; run this again when there \
+is a connection" ;;
+  *" ${1#*=} "*) fail "$1: the source could not be fetched, although Debian has it; run this again when \
+there is a connection" ;;
+  esac
+  fail "$1: Debian no longer has this version, but ${now% }. For the wheel that scripts/wheel/sources.txt \
+describes, copy ${dsc##*/} and the files that it lists into $cache/sources: from the same folder of another \
+WHEEL_CACHE, or from Debian's archive of earlier versions. For a wheel with another version, write that \
+and the SHA-256 of its .dsc into scripts/wheel/sources.txt"
+}
+
 # fetch PACKAGE=VERSION SHA256: prints the .dsc
 fetch() {
   dsc=$cache/sources/${1%%=*}_$(echo "${1#*=}" | sed 's/^[0-9]*://').dsc
   if [ ! -f "$dsc" ]; then
     [ -f $keyring ] || fail "$keyring is missing; as root: apt-get install debian-archive-keyring"
-    [ -n "$fresh" ] || apt update
+    [ -n "$fresh" ] || apt update || fail "Debian's lists of sources could not be fetched; run this again \
+when there is a connection"
     fresh=1
     rm -rf "$cache/sources/new"
     mkdir "$cache/sources/new"
     (cd "$cache/sources/new" && apt source --download-only --only-source "$1" >&2) ||
-      fail "$1: the source could not be fetched with apt-get: there is no connection, or Debian has \
-replaced this version (scripts/wheel/sources.txt)"
+      no_source "$1"
     for file in "$cache/sources/new"/*; do # the .dsc last: then all that it names is there
       [ "${file##*.}" = dsc ] || mv "$file" "$cache/sources/"
     done

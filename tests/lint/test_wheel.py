@@ -181,16 +181,17 @@ class Wheel(unittest.TestCase):
                 for problem, word in zip(found, words):
                     self.assertIn(word, problem)
 
-    def libraries(self, make, unpack=":", cache="cache"):
+    def libraries(self, make, unpack=":", cache="cache", **tools):
         """(status, messages) of libraries.sh with one library and tools that do nothing: `make`
-        and `unpack` are what make and dpkg-source do."""
+        and `unpack` are what make and dpkg-source do, `tools` others."""
         pins = self.write("scripts", "requirements", "wheel.txt")
         self.write("scripts", "wheel", "sources.txt",
                    text=f"zlib zlib=1:1.0-1 {hashlib.sha256(b'text').hexdigest()} Zlib README\n")
         script = self.write("scripts", "wheel", "libraries.sh")
         shutil.copy(os.path.join(FOLDER, "libraries.sh"), script)
         shutil.copy(pins, self.write(cache, "tools", "pins.txt"))
-        self.write(cache, "sources", "zlib_1.0-1.dsc")
+        if not tools:
+            self.write(cache, "sources", "zlib_1.0-1.dsc")
         self.write("zig", "LICENSE")
         self.write("zig", "lib", "libcxx", "LICENSE.TXT")
         stubs = {name: "exit 0" for name in ("apt-get", "cmake", "ninja", "nasm", "perl")}
@@ -198,6 +199,7 @@ class Wheel(unittest.TestCase):
                   f'{unpack}\nfor out; do :; done; mkdir "$out" && cd "$out" &&\n'
                   "touch README zlib.h zconf.h && echo '#!/bin/sh' >configure &&\n"
                   "chmod +x configure"}
+        stubs |= {name.replace("_", "-"): text for name, text in tools.items()}
         for path, text in [(f"{cache}/tools/bin/python3", f"echo '{self.top}/zig'"),
                            *((f"stubs/{name}", text) for name, text in stubs.items())]:
             os.chmod(self.write(*path.split("/"), text=f"#!/bin/sh\n{text}\n"), 0o755)
@@ -236,6 +238,24 @@ class Wheel(unittest.TestCase):
             status, messages = self.libraries("exit 1")
         self.assertEqual(status, 1)
         self.assertIn("another build is using it", messages)
+
+    @unittest.skipUnless(os.path.exists("/usr/share/keyrings/debian-archive-keyring.gpg"),
+                         "needs debian-archive-keyring")
+    def test_sources(self):
+        """What helps where a source cannot be fetched depends on what Debian has."""
+        fails = 'case $* in *source*) exit 100 ;; esac'
+        for get, has, words in (
+                ("exit 100", "", "Debian's lists of sources could not be fetched; run this again"),
+                (fails, "exit 100", "zlib=1:1.0-1: the source could not be fetched, nor a list"),
+                (fails, "echo Version: 1:1.0-1; echo Version: 1:1.1-1", "although Debian has it"),
+                (fails, "echo Version: 1:1.1-1; echo Version: 1:1.0-10",
+                 r"no longer has this version, but 1:1\.0-10 1:1\.1-1\. .* copy zlib_1\.0-1\.dsc and "
+                 rf"the files that it lists into {self.top}/cache/sources: .*write that and the SHA")):
+            with self.subTest(words):
+                status, messages = self.libraries("exit 1", apt_get=get, apt_cache=has)
+                self.assertEqual(status, 1, messages)
+                self.assertRegex(messages, words)
+                self.assertNotIn("the build failed", messages)
 
     def test_names(self):
         for name in ("leat-0.1.0-py3-none-linux_x86_64.whl", "leat.zip"):
