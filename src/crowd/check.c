@@ -153,7 +153,7 @@ static bool tell_pooler(leat_check *self) {
 
 static void ask_names(leat_check *self) {
     leat_pg_rows *rows = NULL;
-    if (!leat_check_ask(self, "login", &rows,
+    if (!leat_check_ask(self, "login", &rows, 4,
                         "select quote_ident(session_user), quote_ident(current_user), "
                         "quote_ident(current_database()), rolsuper from pg_roles where rolname = "
                         "current_user",

@@ -26,7 +26,7 @@ static bool ask_connections(leat_check *self, connections *of) {
      * reserved connections came with version 16; the connection that looked for a pooler ends, and
      * the server may not have noticed yet */
     if (!leat_check_ask(
-            self, "connections", &rows,
+            self, "connections", &rows, 9,
             "with ending as (select datname, usename from pg_stat_activity where application_name "
             "= '" LEAT_POOLER_LOOKS "') "
             "select (select sum(numbackends) from pg_stat_database where datid <> 0) - (select "
@@ -135,7 +135,7 @@ static void tell_sessions(leat_check *self) {
     leat_pg_rows *rows = NULL;
     char todo[WORDS_BYTES];
     if (!self->facts->can_coordinate) return;
-    if (!leat_check_ask(self, "sessions", &rows,
+    if (!leat_check_ask(self, "sessions", &rows, 1,
                         "select pg_has_role(current_user, 'pg_signal_backend', 'USAGE')", NULL, 0))
         return;
     self->facts->may_end_sessions = leat_pg_text(rows, 0, 0)[0] == 't';
@@ -169,7 +169,7 @@ static void tell_egress(leat_check *self) {
     leat_pg_rows *rows = NULL;
     char each[32], fetched[32], results[32];
     if (self->facts->open_runs <= 0) return;
-    if (!leat_check_ask(self, "egress", &rows,
+    if (!leat_check_ask(self, "egress", &rows, 3,
                         "select weights_bytes, payload_bytes * units, (select count(*) from "
                         "leat.workers w where w.run = t.run and w.status = 'active') from "
                         "leat.training_state t where state <> 'finished' order by run desc limit 1",

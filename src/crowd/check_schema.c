@@ -72,7 +72,7 @@ static bool ask_schema(leat_check *self, schema_facts *of) {
     /* tables that a coordinator creates must be those of the owner of the functions, or he must be
      * a superuser */
     if (!leat_check_ask(
-            self, "schema", &rows,
+            self, "schema", &rows, 6,
             "select n.oid is not null, quote_ident(pg_get_userbyid(n.nspowner)), "
             "has_schema_privilege(n.oid, 'USAGE'), n.nspowner = r.oid or (r.rolsuper and "
             "o.rolsuper), has_database_privilege(current_database(), 'CREATE'), o.rolsuper from "
@@ -98,7 +98,7 @@ static void ask_text(leat_check *self, char text[WORDS_BYTES], const char *sql,
     leat_pg_rows *rows = NULL;
     const leat_pg_value value = LEAT_PG_T(parameter);
     text[0] = 0;
-    if (!leat_check_ask(self, "schema", &rows, sql, &value, 1)) return;
+    if (!leat_check_ask(self, "schema", &rows, 1, sql, &value, 1)) return;
     snprintf(text, WORDS_BYTES, "%s", leat_pg_text(rows, 0, 0));
     leat_pg_rows_destroy(rows);
 }
@@ -169,7 +169,7 @@ static bool is_ours(leat_check *self) {
 
 static void tell_runs(leat_check *self) {
     leat_pg_rows *rows = NULL;
-    if (!leat_check_ask(self, "runs", &rows,
+    if (!leat_check_ask(self, "runs", &rows, 2,
                         "select count(*), string_agg(name, ', ' order by name) from "
                         "leat.training_state where state <> 'finished'",
                         NULL, 0))
@@ -277,7 +277,7 @@ static void tell_present(leat_check *self, const schema_facts *of) {
 static void tell_access(leat_check *self) {
     leat_pg_rows *rows = NULL;
     char todo[WORDS_BYTES];
-    if (!leat_check_ask(self, "access", &rows,
+    if (!leat_check_ask(self, "access", &rows, 1,
                         "select has_database_privilege('public', current_database(), 'CONNECT')",
                         NULL, 0))
         return;

@@ -16,12 +16,13 @@ void leat_check_tell(const leat_check *self, leat_crowd_verdict verdict, const c
     self->tell(self->user, verdict, what, todo);
 }
 
-bool leat_check_ask(const leat_check *self, const char *what, leat_pg_rows **rows, const char *sql,
-                    const leat_pg_value *values, int count) {
+bool leat_check_ask(const leat_check *self, const char *what, leat_pg_rows **rows, int columns,
+                    const char *sql, const leat_pg_value *values, int count) {
     leat_error err = {0};
     *rows = NULL;
     if (leat_pg_broken(self->pg)) return false;
-    if (leat_pg_call(self->pg, rows, false, sql, values, count, &err) == LEAT_OK) {
+    if (leat_pg_call(self->pg, rows, (leat_pg_shape){columns, 0, false}, sql, values, count,
+                     &err) == LEAT_OK) {
         if (leat_pg_row_count(*rows) > 0) return true;
         leat_pg_rows_destroy(*rows);
         *rows = NULL;

@@ -34,12 +34,12 @@ static const struct {
     {"42P01", LEAT_ERR_NOT_FOUND},
     {"3F000", LEAT_ERR_NOT_FOUND}};
 
-leat_code leat_database_call(leat_pg *pg, leat_pg_rows **rows, bool bytes, const char *sql,
+leat_code leat_database_call(leat_pg *pg, leat_pg_rows **rows, leat_pg_shape shape, const char *sql,
                              const leat_pg_value *values, int count, leat_error *err) {
     leat_error why = {0};
     leat_code code = LEAT_OK;
     for (int i = 0; i < TRIES; i++) {
-        code = leat_pg_call(pg, rows, bytes, sql, values, count, &why);
+        code = leat_pg_call(pg, rows, shape, sql, values, count, &why);
         if (code != LEAT_ERR_INPUT || !leat_pg_retryable(pg) || leat_pg_broken(pg)) break;
     }
     if (code == LEAT_OK) return LEAT_OK;
@@ -111,7 +111,7 @@ leat_code leat_database_read_parts(leat_pg *pg, const char *sql, int64_t value,
         const int64_t first = i * part_bytes, left = into->size_bytes - first;
         const int64_t want = left < part_bytes ? left : part_bytes;
         int64_t got = 0;
-        LEAT_TRY(leat_database_call(pg, &rows, true, sql, values, 2, err));
+        LEAT_TRY(leat_database_call(pg, &rows, (leat_pg_shape){1, 0, true}, sql, values, 2, err));
         const uint8_t *bytes = leat_pg_row_count(rows) == 1 ? leat_pg_bytes(rows, 0, &got) : NULL;
         if (bytes != NULL && got == want) memcpy(into->bytes + first, bytes, (size_t)got);
         leat_pg_rows_destroy(rows);

@@ -6,14 +6,21 @@
 
 /* leat_pg_call, repeated while the server undoes it because of a deadlock; its errors become codes:
  * LEAT_ERR_BUSY if the fence has passed to another coordinator. */
-LEAT_MUST_CHECK leat_code leat_database_call(leat_pg *pg, leat_pg_rows **rows, bool bytes,
+LEAT_MUST_CHECK leat_code leat_database_call(leat_pg *pg, leat_pg_rows **rows, leat_pg_shape shape,
                                              const char *sql, const leat_pg_value *values,
                                              int count, leat_error *err);
 
-#define LEAT_DATABASE_CALL(pg, rows, sql, err, ...)                                                \
+/* With parameters, and an answer of the given number of columns and at least of rows. */
+#define LEAT_DATABASE_ROWS(pg, rows, columns, least_rows, sql, err, ...)                           \
     leat_database_call(                                                                            \
-        (pg), (rows), false, (sql), (const leat_pg_value[]){__VA_ARGS__},                          \
+        (pg), (rows), (leat_pg_shape){(columns), (least_rows), false}, (sql),                      \
+        (const leat_pg_value[]){__VA_ARGS__},                                                      \
         (int)(sizeof((const leat_pg_value[]){__VA_ARGS__}) / sizeof(leat_pg_value)), (err))
+/* With one value; without an answer that is read. */
+#define LEAT_DATABASE_VALUE(pg, rows, sql, err, ...)                                               \
+    LEAT_DATABASE_ROWS(pg, rows, 1, 1, sql, err, __VA_ARGS__)
+#define LEAT_DATABASE_CALL(pg, rows, sql, err, ...)                                                \
+    LEAT_DATABASE_ROWS(pg, rows, 0, 0, sql, err, __VA_ARGS__)
 
 /* One row with one column: a boolean, or a text. The text is cut to fit. */
 LEAT_MUST_CHECK leat_code leat_database_take_bool(leat_code code, leat_pg_rows *rows, bool *value);

@@ -13,7 +13,7 @@ leat_code leat_database_create_run(leat_pg *pg, const leat_database_run *run, in
                                    leat_error *err) {
     leat_pg_rows *rows = NULL;
     *id = 0;
-    leat_code code = LEAT_DATABASE_CALL(
+    leat_code code = LEAT_DATABASE_VALUE(
         pg, &rows,
         "select leat.create_run($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, "
         "$16, $17, $18, $19, $20, $21, $22, $23, $24)",
@@ -38,8 +38,8 @@ leat_code leat_database_create_run(leat_pg *pg, const leat_database_run *run, in
 leat_code leat_database_find_run(leat_pg *pg, const char *name, leat_database_run *run,
                                  leat_pg_rows **rows, leat_error *err) {
     *run = (leat_database_run){0};
-    LEAT_TRY(LEAT_DATABASE_CALL(
-        pg, rows,
+    LEAT_TRY(LEAT_DATABASE_ROWS(
+        pg, rows, 25, 0,
         "select id, name, identity, settings, model, model_hash, data, data_note, kernel_class, "
         "leat_version, state, array_to_string(value_names, ' '), samples, units, unit_size, steps, "
         "payload_bytes, weights_bytes, state_bytes, memory_bytes, part_bytes, lease_ms, renew_ms, "
@@ -76,8 +76,8 @@ leat_code leat_database_find_run(leat_pg *pg, const char *name, leat_database_ru
 leat_code leat_database_take(leat_pg *pg, const char *name, leat_database_hold *hold,
                              leat_error *err) {
     leat_pg_rows *rows = NULL;
-    LEAT_TRY(LEAT_DATABASE_CALL(
-        pg, &rows, "select fence, epoch, holder, left_ms from leat.hold($1, $2, $3, $4)", err,
+    LEAT_TRY(LEAT_DATABASE_ROWS(
+        pg, &rows, 4, 1, "select fence, epoch, holder, left_ms from leat.hold($1, $2, $3, $4)", err,
         LEAT_PG_I(hold->run), LEAT_PG_T(name), LEAT_PG_I(hold->fence), LEAT_PG_I(hold->epoch)));
     leat_code code = LEAT_OK;
     if (leat_pg_is_null(rows, 0, 0)) {
@@ -136,7 +136,7 @@ leat_code leat_database_look(leat_pg *pg, int64_t run, leat_database_position *p
     leat_pg_rows *rows = NULL;
     *position = (leat_database_position){.step = -1, .state_step = -1};
     LEAT_TRY(
-        LEAT_DATABASE_CALL(pg, &rows,
+        LEAT_DATABASE_ROWS(pg, &rows, 10, 0,
                            "select r.step, weights_slot, state_slot, state_step, weights_hash, "
                            "state_hash, state, sample_bytes, list_bytes, (select count(*) from "
                            "leat.unit u where u.run = r.id and u.step = r.step) from leat.run r "
@@ -169,8 +169,8 @@ leat_code leat_database_serve_data(leat_pg *pg, const leat_database_hold *hold,
                                    int64_t sample_bytes, int64_t *count, leat_error *err) {
     leat_pg_rows *rows = NULL;
     *count = 0;
-    LEAT_TRY(LEAT_DATABASE_CALL(pg, &rows, "select leat.serve_data($1, $2, $3, $4)", err,
-                                HELD(hold), LEAT_PG_I(sample_bytes)));
+    LEAT_TRY(LEAT_DATABASE_VALUE(pg, &rows, "select leat.serve_data($1, $2, $3, $4)", err,
+                                 HELD(hold), LEAT_PG_I(sample_bytes)));
     *count = leat_pg_int(rows, 0, 0);
     leat_pg_rows_destroy(rows);
     return LEAT_OK;
@@ -203,9 +203,9 @@ leat_code leat_database_clear(leat_pg *pg, const leat_database_hold *hold, leat_
     leat_pg_rows *rows = NULL;
     char how[16];
     LEAT_ASSERT(slot == 0 || slot == 1);
-    const leat_code code =
-        LEAT_DATABASE_CALL(pg, &rows, "select leat.clear_slot($1, $2, $3, $4, $5, $6)", err,
-                           HELD(hold), LEAT_PG_T(kinds[kind]), LEAT_PG_I(slot), LEAT_PG_I(wait_ms));
+    const leat_code code = LEAT_DATABASE_VALUE(
+        pg, &rows, "select leat.clear_slot($1, $2, $3, $4, $5, $6)", err, HELD(hold),
+        LEAT_PG_T(kinds[kind]), LEAT_PG_I(slot), LEAT_PG_I(wait_ms));
     LEAT_TRY(leat_database_take_text(code, rows, how, sizeof how));
     if (waited != NULL) *waited = strcmp(how, "deleted") == 0;
     return LEAT_OK;
@@ -269,8 +269,9 @@ leat_code leat_database_arrived(leat_pg *pg, int64_t run, leat_database_result *
                                 int *count, leat_error *err) {
     leat_pg_rows *rows = NULL;
     *count = 0;
-    LEAT_TRY(LEAT_DATABASE_CALL(
-        pg, &rows, "select unit, lease, account, machine, hash from leat.arrived($1) limit $2", err,
+    LEAT_TRY(LEAT_DATABASE_ROWS(
+        pg, &rows, 5, 0,
+        "select unit, lease, account, machine, hash from leat.arrived($1) limit $2", err,
         LEAT_PG_I(run), LEAT_PG_I(most)));
     take_results(rows, results, most, count);
     return LEAT_OK;
@@ -279,9 +280,9 @@ leat_code leat_database_arrived(leat_pg *pg, int64_t run, leat_database_result *
 leat_code leat_database_confirm(leat_pg *pg, const leat_database_hold *hold, int64_t step,
                                 const leat_database_result *result, bool *done, leat_error *err) {
     leat_pg_rows *rows = NULL;
-    leat_code code = LEAT_DATABASE_CALL(pg, &rows, "select leat.confirm($1, $2, $3, $4, $5, $6)",
-                                        err, HELD(hold), LEAT_PG_I(step), LEAT_PG_I(result->unit),
-                                        LEAT_PG_I(result->lease));
+    leat_code code = LEAT_DATABASE_VALUE(pg, &rows, "select leat.confirm($1, $2, $3, $4, $5, $6)",
+                                         err, HELD(hold), LEAT_PG_I(step), LEAT_PG_I(result->unit),
+                                         LEAT_PG_I(result->lease));
     return leat_database_take_bool(code, rows, done);
 }
 
@@ -289,7 +290,7 @@ leat_code leat_database_refuse(leat_pg *pg, const leat_database_hold *hold, int6
                                const leat_database_result *result, bool mismatch,
                                const char *reason, bool *done, leat_error *err) {
     leat_pg_rows *rows = NULL;
-    leat_code code = LEAT_DATABASE_CALL(
+    leat_code code = LEAT_DATABASE_VALUE(
         pg, &rows, "select leat.refuse($1, $2, $3, $4, $5, $6, $7, $8)", err, HELD(hold),
         LEAT_PG_I(step), LEAT_PG_I(result->unit), LEAT_PG_I(result->lease),
         LEAT_PG_T(mismatch ? "true" : "false"), LEAT_PG_T(reason));
@@ -300,8 +301,8 @@ leat_code leat_database_own_result(leat_pg *pg, const leat_database_hold *hold, 
                                    int64_t unit, const char hash[65], bool *done, leat_error *err) {
     leat_pg_rows *rows = NULL;
     leat_code code =
-        LEAT_DATABASE_CALL(pg, &rows, "select leat.own_result($1, $2, $3, $4, $5, $6)", err,
-                           HELD(hold), LEAT_PG_I(step), LEAT_PG_I(unit), LEAT_PG_T(hash));
+        LEAT_DATABASE_VALUE(pg, &rows, "select leat.own_result($1, $2, $3, $4, $5, $6)", err,
+                            HELD(hold), LEAT_PG_I(step), LEAT_PG_I(unit), LEAT_PG_T(hash));
     return leat_database_take_bool(code, rows, done);
 }
 
@@ -311,8 +312,8 @@ leat_code leat_database_confirmed(leat_pg *pg, int64_t run, int64_t step, int64_
     int count = 0;
     *there = false;
     *result = (leat_database_result){0};
-    LEAT_TRY(LEAT_DATABASE_CALL(
-        pg, &rows,
+    LEAT_TRY(LEAT_DATABASE_ROWS(
+        pg, &rows, 6, 0,
         "select u.unit, coalesce(u.lease, 0), coalesce(l.account, ''), coalesce(l.machine, ''), "
         "coalesce(u.hash, ''), u.state = 'confirmed' from leat.unit u join leat.run r on r.id = "
         "u.run and r.step = u.step left join leat.lease l on l.lease = u.lease where u.run = $1 "
@@ -331,7 +332,7 @@ leat_code leat_database_hopeless(leat_pg *pg, int64_t run, int64_t *units, int m
                                  leat_error *err) {
     leat_pg_rows *rows = NULL;
     *count = 0;
-    LEAT_TRY(LEAT_DATABASE_CALL(pg, &rows, "select * from leat.hopeless($1) limit $2", err,
+    LEAT_TRY(LEAT_DATABASE_ROWS(pg, &rows, 1, 0, "select * from leat.hopeless($1) limit $2", err,
                                 LEAT_PG_I(run), LEAT_PG_I(most)));
     for (int i = 0; i < leat_pg_row_count(rows) && *count < most; i++)
         units[(*count)++] = leat_pg_int(rows, i, 0);
@@ -349,8 +350,8 @@ leat_code leat_database_recover(leat_pg *pg, const leat_database_hold *hold, con
         code = leat_buf_printf(&list, err, i > 0 ? ",%lld" : "%lld", (long long)kept[i]);
     if (code == LEAT_OK) code = leat_buf_append(&list, "}", 2, err);
     if (code == LEAT_OK)
-        code = LEAT_DATABASE_CALL(pg, &rows, "select leat.recover($1, $2, $3, $4)", err, HELD(hold),
-                                  LEAT_PG_T((const char *)list.data));
+        code = LEAT_DATABASE_VALUE(pg, &rows, "select leat.recover($1, $2, $3, $4)", err,
+                                   HELD(hold), LEAT_PG_T((const char *)list.data));
     if (code == LEAT_OK) *lost = leat_pg_int(rows, 0, 0);
     leat_pg_rows_destroy(rows);
     leat_buf_free(&list);
@@ -366,7 +367,7 @@ leat_code leat_database_has_weights(leat_pg *pg, int64_t run, int slot, int64_t 
     snprintf(sql, sizeof sql,
              "select coalesce(sum(octet_length(bytes)), 0) = $1 from leat.weights_%lld_%d",
              (long long)run, slot);
-    const leat_code code = LEAT_DATABASE_CALL(pg, &rows, sql, err, LEAT_PG_I(size_bytes));
+    const leat_code code = LEAT_DATABASE_VALUE(pg, &rows, sql, err, LEAT_PG_I(size_bytes));
     return leat_database_take_bool(code, rows, there);
 }
 
@@ -393,7 +394,7 @@ leat_code leat_database_commit(leat_pg *pg, const leat_database_hold *hold,
 leat_code leat_database_others(leat_pg *pg, int64_t *sessions, leat_error *err) {
     leat_pg_rows *rows = NULL;
     *sessions = 0;
-    LEAT_TRY(leat_database_call(pg, &rows, false,
+    LEAT_TRY(leat_database_call(pg, &rows, (leat_pg_shape){1, 1, false},
                                 "select count(*) from pg_stat_activity where datname = "
                                 "current_database() and usename <> current_user",
                                 NULL, 0, err));
@@ -406,11 +407,11 @@ leat_code leat_database_machines(leat_pg *pg, int64_t run, int64_t silent_ms, in
                                  leat_error *err) {
     leat_pg_rows *rows = NULL;
     *machines = 0;
-    LEAT_TRY(
-        LEAT_DATABASE_CALL(pg, &rows,
-                           "select count(*) from leat.workers where run = $1 and "
-                           "leat.holds(last_heartbeat + $2::bigint * interval '1 millisecond', $2)",
-                           err, LEAT_PG_I(run), LEAT_PG_I(silent_ms)));
+    LEAT_TRY(LEAT_DATABASE_VALUE(
+        pg, &rows,
+        "select count(*) from leat.workers where run = $1 and "
+        "leat.holds(last_heartbeat + $2::bigint * interval '1 millisecond', $2)",
+        err, LEAT_PG_I(run), LEAT_PG_I(silent_ms)));
     *machines = leat_pg_int(rows, 0, 0);
     leat_pg_rows_destroy(rows);
     return LEAT_OK;

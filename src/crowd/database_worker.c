@@ -12,8 +12,8 @@ leat_code leat_database_register(leat_pg *pg, const char *run_name, const char *
     *run = (leat_database_run){0};
     *rows = NULL;
     LEAT_TRY(leat_database_check_version(pg, err));
-    leat_code code = LEAT_DATABASE_CALL(
-        pg, rows,
+    leat_code code = LEAT_DATABASE_ROWS(
+        pg, rows, 20, 1,
         "select run, name, identity, settings, model, model_hash, data, data_note, kernel_class, "
         "leat_version, state, samples, payload_bytes, weights_bytes, memory_bytes, part_bytes, "
         "lease_ms, renew_ms, sample_bytes, list_bytes from leat.register($1, $2, $3, $4)",
@@ -43,13 +43,15 @@ leat_code leat_database_register(leat_pg *pg, const char *run_name, const char *
     return code;
 }
 
+static const leat_pg_shape one_bytes = {.columns = 1, .least_rows = 1, .bytes = true};
+
 #define GRANT "select lease, epoch, step, unit, kind = 'copy', weights, state, news from "
 
 static leat_code ask_for_unit(leat_pg *pg, const char *sql, int64_t run, const char *machine,
                               int64_t kept, leat_database_lease *lease, leat_error *err) {
     leat_pg_rows *rows = NULL;
     *lease = (leat_database_lease){0};
-    LEAT_TRY(LEAT_DATABASE_CALL(pg, &rows, sql, err, LEAT_PG_I(run), LEAT_PG_T(machine),
+    LEAT_TRY(LEAT_DATABASE_ROWS(pg, &rows, 8, 1, sql, err, LEAT_PG_I(run), LEAT_PG_T(machine),
                                 LEAT_PG_I(kept)));
     lease->lease = leat_pg_int(rows, 0, 0);
     lease->epoch = leat_pg_int(rows, 0, 1);
@@ -76,8 +78,8 @@ leat_code leat_database_claim_ahead(leat_pg *pg, int64_t run, const char *machin
 leat_code leat_database_renew(leat_pg *pg, const leat_database_lease *lease,
                               char why[LEAT_CROWD_WORDS_BYTES], leat_error *err) {
     leat_pg_rows *rows = NULL;
-    leat_code code = LEAT_DATABASE_CALL(pg, &rows, "select leat.renew($1, $2)", err,
-                                        LEAT_PG_I(lease->lease), LEAT_PG_I(lease->epoch));
+    leat_code code = LEAT_DATABASE_VALUE(pg, &rows, "select leat.renew($1, $2)", err,
+                                         LEAT_PG_I(lease->lease), LEAT_PG_I(lease->epoch));
     return leat_database_take_text(code, rows, why, LEAT_CROWD_WORDS_BYTES);
 }
 
@@ -106,9 +108,9 @@ leat_code leat_database_put(leat_pg *pg, const leat_database_lease *lease, int64
                             const uint8_t *bytes, int64_t size_bytes,
                             char why[LEAT_CROWD_WORDS_BYTES], leat_error *err) {
     leat_pg_rows *rows = NULL;
-    leat_code code = LEAT_DATABASE_CALL(pg, &rows, "select leat.put($1, $2, $3, $4)", err,
-                                        LEAT_PG_I(lease->lease), LEAT_PG_I(lease->epoch),
-                                        LEAT_PG_I(part), LEAT_PG_B(bytes, size_bytes));
+    leat_code code = LEAT_DATABASE_VALUE(pg, &rows, "select leat.put($1, $2, $3, $4)", err,
+                                         LEAT_PG_I(lease->lease), LEAT_PG_I(lease->epoch),
+                                         LEAT_PG_I(part), LEAT_PG_B(bytes, size_bytes));
     return leat_database_take_text(passes(code), rows, why, LEAT_CROWD_WORDS_BYTES);
 }
 
@@ -116,8 +118,8 @@ leat_code leat_database_submit(leat_pg *pg, const leat_database_lease *lease, co
                                char why[LEAT_CROWD_WORDS_BYTES], leat_error *err) {
     leat_pg_rows *rows = NULL;
     leat_code code =
-        LEAT_DATABASE_CALL(pg, &rows, "select leat.submit($1, $2, $3)", err,
-                           LEAT_PG_I(lease->lease), LEAT_PG_I(lease->epoch), LEAT_PG_T(hash));
+        LEAT_DATABASE_VALUE(pg, &rows, "select leat.submit($1, $2, $3)", err,
+                            LEAT_PG_I(lease->lease), LEAT_PG_I(lease->epoch), LEAT_PG_T(hash));
     return leat_database_take_text(passes(code), rows, why, LEAT_CROWD_WORDS_BYTES);
 }
 
@@ -126,7 +128,8 @@ leat_code leat_database_fetch(leat_pg *pg, int64_t run, const char weights[65], 
     leat_pg_rows *rows = NULL;
     const leat_pg_value values[] = {LEAT_PG_I(run), LEAT_PG_T(weights), LEAT_PG_I(part)};
     int64_t got = 0;
-    LEAT_TRY(leat_database_call(pg, &rows, true, "select leat.fetch($1, $2, $3)", values, 3, err));
+    LEAT_TRY(
+        leat_database_call(pg, &rows, one_bytes, "select leat.fetch($1, $2, $3)", values, 3, err));
     const uint8_t *bytes = leat_pg_bytes(rows, 0, &got);
     leat_code code = LEAT_OK;
     if (bytes == NULL) {
@@ -162,7 +165,8 @@ leat_code leat_database_samples(leat_pg *pg, int64_t run, const int64_t *indices
     leat_code code = write_numbers(&numbers, indices, count, err);
     if (code == LEAT_OK) {
         const leat_pg_value values[] = {LEAT_PG_I(run), LEAT_PG_T(numbers.data)};
-        code = leat_database_call(pg, &rows, true, "select leat.samples($1, $2)", values, 2, err);
+        code =
+            leat_database_call(pg, &rows, one_bytes, "select leat.samples($1, $2)", values, 2, err);
     }
     leat_buf_free(&numbers);
     LEAT_TRY(code);

@@ -504,14 +504,14 @@ static leat_code refused(leat_pg *pg, const PGresult *result, leat_error *err) {
     const char *message = pg->pq.resultErrorField(result, PG_DIAG_MESSAGE_PRIMARY);
     const char *hint = pg->pq.resultErrorField(result, PG_DIAG_MESSAGE_HINT);
     if (state == NULL) return lost(pg, "waiting for an answer", err);
+    if (message == NULL) message = "the server reports an error";
     snprintf(pg->sqlstate, sizeof pg->sqlstate, "%s", state);
     if (strncmp(state, "57P", 3) == 0 || strncmp(state, "08", 2) == 0) {
         pg->broken = true;
         return leat_fail(err, LEAT_ERR_CONNECTION, "%.150s: %.300s", pg->shown, message);
     }
-    return leat_fail(err, LEAT_ERR_INPUT, "%.350s%s%.100s",
-                     message != NULL ? message : "the server reports an error",
-                     hint != NULL ? "; " : "", hint != NULL ? hint : "");
+    return leat_fail(err, LEAT_ERR_INPUT, "%.350s%s%.100s", message, hint != NULL ? "; " : "",
+                     hint != NULL ? hint : "");
 }
 
 /* All results of what was sent; the first is kept. */
@@ -527,6 +527,7 @@ static leat_code collect(leat_pg *pg, PGresult **kept, leat_error *err) {
             code = refused(pg, result, err);
         if (*kept == NULL && code == LEAT_OK && kept != NULL) *kept = result;
         else pg->pq.clear(result);
+        if (pg->broken) return code; /* COPY, which nobody asks for, would have results for ever */
     }
 }
 
@@ -587,21 +588,35 @@ static void fill(parameters *to, const leat_pg_value *values, int count) {
     }
 }
 
-leat_code leat_pg_call(leat_pg *pg, leat_pg_rows **rows, bool bytes, const char *sql,
+/* A server may be anything that speaks its language. */
+static leat_code check_shape(leat_pg *pg, const PGresult *result, leat_pg_shape shape,
+                             leat_error *err) {
+    const int columns = pg->pq.nfields(result), rows = pg->pq.ntuples(result);
+    if (columns == shape.columns && rows >= shape.least_rows) return LEAT_OK;
+    return leat_fail(err, LEAT_ERR_UNSUPPORTED,
+                     "%.150s: the server's answer has columns: %d, rows: %d; leat needs columns: "
+                     "%d, rows: at least %d; check that the URL leads to a PostgreSQL server with "
+                     "leat's schema",
+                     pg->shown, columns, rows, shape.columns, shape.least_rows);
+}
+
+leat_code leat_pg_call(leat_pg *pg, leat_pg_rows **rows, leat_pg_shape shape, const char *sql,
                        const leat_pg_value *values, int count, leat_error *err) {
     parameters of = {0};
     PGresult *kept = NULL;
     if (rows != NULL) *rows = NULL;
     LEAT_ASSERT(count <= LEAT_PG_PARAMETERS_MAX && !pg->broken);
+    LEAT_ASSERT(rows == NULL || shape.columns > 0);
     pg->sqlstate[0] = 0;
     LEAT_TRY(check_awake(pg, "sending", err));
     fill(&of, values, count);
     if (!pg->pq.sendQueryParams(pg->connection, sql, count, of.types, of.values, of.lengths,
-                                of.formats, bytes))
+                                of.formats, shape.bytes))
         return lost(pg, "sending", err);
     pg->sent += of.bytes + (int64_t)strlen(sql);
     LEAT_TRY(send_all(pg, err));
     leat_code code = collect(pg, &kept, err);
+    if (code == LEAT_OK && rows != NULL) code = check_shape(pg, kept, shape, err);
     if (code == LEAT_OK && rows != NULL) {
         code = LEAT_NEW(rows, 1, err);
         if (code == LEAT_OK) **rows = (leat_pg_rows){.pg = pg, .result = kept};
@@ -714,9 +729,9 @@ void leat_pg_get_link(const leat_pg *pg, leat_pg_link *link) {
 }
 bool leat_pg_retryable(const leat_pg *pg) { return (void)pg, false; }
 
-leat_code leat_pg_call(leat_pg *pg, leat_pg_rows **rows, bool bytes, const char *sql,
+leat_code leat_pg_call(leat_pg *pg, leat_pg_rows **rows, leat_pg_shape shape, const char *sql,
                        const leat_pg_value *values, int count, leat_error *err) {
-    (void)pg, (void)bytes, (void)sql, (void)values, (void)count;
+    (void)pg, (void)shape, (void)sql, (void)values, (void)count;
     if (rows != NULL) *rows = NULL;
     return missing(err);
 }

@@ -89,13 +89,20 @@ typedef struct leat_pg_value {
 
 typedef struct leat_pg_rows leat_pg_rows;
 
+/* What the caller reads of an answer: its columns, and the rows that must be there. */
+typedef struct leat_pg_shape {
+    int columns, least_rows;
+    bool bytes; /* the only column is bytea */
+} leat_pg_shape;
+
 /*
- * One statement with parameters $1, $2, ... *rows (may be NULL) receives the result, which the
- * caller destroys. `bytes`: the only column of the result is bytea.
- * LEAT_ERR_CONNECTION: no answer, and the connection is broken.
- * LEAT_ERR_INPUT: the server refuses; the message is its own, and leat_pg_sqlstate says which.
+ * One statement with parameters $1, $2, ... *rows receives the answer, which the caller destroys
+ * and which has this shape; NULL: nothing is read of it, whatever its shape. LEAT_ERR_CONNECTION:
+ * no answer, and the connection is broken. LEAT_ERR_INPUT: the server refuses; the message is its
+ * own, and leat_pg_sqlstate says which. LEAT_ERR_UNSUPPORTED: an answer of another shape, which no
+ * PostgreSQL gives.
  */
-LEAT_MUST_CHECK leat_code leat_pg_call(leat_pg *pg, leat_pg_rows **rows, bool bytes,
+LEAT_MUST_CHECK leat_code leat_pg_call(leat_pg *pg, leat_pg_rows **rows, leat_pg_shape shape,
                                        const char *sql, const leat_pg_value *values, int count,
                                        leat_error *err);
 /* Several statements without parameters or results. */
@@ -107,6 +114,7 @@ LEAT_MUST_CHECK leat_code leat_pg_notified(leat_pg *pg, bool *any, leat_error *e
 
 void leat_pg_rows_destroy(leat_pg_rows *rows);
 int leat_pg_row_count(const leat_pg_rows *rows);
+/* Of row and column of the shape that was asked for, or of any further row. */
 bool leat_pg_is_null(const leat_pg_rows *rows, int row, int column);
 /* "" and 0 for NULL. Valid until the rows are destroyed. */
 const char *leat_pg_text(const leat_pg_rows *rows, int row, int column);

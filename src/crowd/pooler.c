@@ -17,7 +17,8 @@ enum { TIMEOUT_MS = 5000, ROUNDS = 1, ROUNDS_POOLED = 8 };
 static leat_code backend_of(leat_pg *pg, int64_t *backend, leat_error *err) {
     leat_pg_rows *rows = NULL;
     *backend = 0;
-    LEAT_TRY(leat_pg_call(pg, &rows, false, "select pg_backend_pid()", NULL, 0, err));
+    LEAT_TRY(leat_pg_call(pg, &rows, (leat_pg_shape){1, 1, false}, "select pg_backend_pid()", NULL,
+                          0, err));
     *backend = leat_pg_int(rows, 0, 0);
     leat_pg_rows_destroy(rows);
     return LEAT_OK;

@@ -57,12 +57,13 @@ leat_code leat_database_find_version(leat_pg *pg, int64_t *version, leat_error *
     leat_pg_rows *rows = NULL;
     bool there = false;
     *version = 0;
-    const leat_code code = leat_database_call(
-        pg, &rows, false, "select to_regclass('leat.version') is not null", NULL, 0, err);
+    const leat_code code =
+        leat_database_call(pg, &rows, (leat_pg_shape){1, 1, false},
+                           "select to_regclass('leat.version') is not null", NULL, 0, err);
     LEAT_TRY(leat_database_take_bool(code, rows, &there));
     if (!there) return LEAT_OK;
-    LEAT_TRY(
-        leat_database_call(pg, &rows, false, "select version from leat.version", NULL, 0, err));
+    LEAT_TRY(leat_database_call(pg, &rows, (leat_pg_shape){1, 0, false},
+                                "select version from leat.version", NULL, 0, err));
     if (leat_pg_row_count(rows) == 1) *version = leat_pg_int(rows, 0, 0);
     leat_pg_rows_destroy(rows);
     return LEAT_OK;

@@ -20,8 +20,8 @@ struct leat_crowd_status {
 static leat_code load_run(leat_pg *pg, const char *name, leat_crowd_run *run, int64_t *id,
                           leat_error *err) {
     leat_pg_rows *rows = NULL;
-    LEAT_TRY(LEAT_DATABASE_CALL(
-        pg, &rows,
+    LEAT_TRY(LEAT_DATABASE_ROWS(
+        pg, &rows, 16, 0,
         "select run, name, model, state, reason, coordinator, coordinated, current_iteration, "
         "steps, units, unit_size, samples, payload_bytes, weights_bytes, "
         "pg_database_size(current_database()), "
@@ -59,7 +59,7 @@ static leat_code load_run(leat_pg *pg, const char *name, leat_crowd_run *run, in
 /* What the last step has computed. */
 static leat_code load_values(leat_pg *pg, int64_t id, leat_crowd_run *run, leat_error *err) {
     leat_pg_rows *rows = NULL;
-    LEAT_TRY(LEAT_DATABASE_CALL(pg, &rows,
+    LEAT_TRY(LEAT_DATABASE_ROWS(pg, &rows, 2, 0,
                                 "select name, value from leat.step_values where run = $1 and "
                                 "iteration = $2 order by position limit $3",
                                 err, LEAT_PG_I(id), LEAT_PG_I(run->step - 1),
@@ -75,8 +75,8 @@ static leat_code load_values(leat_pg *pg, int64_t id, leat_crowd_run *run, leat_
 
 static leat_code load_step(leat_pg *pg, int64_t id, leat_crowd_run *run, leat_error *err) {
     leat_pg_rows *rows = NULL;
-    LEAT_TRY(LEAT_DATABASE_CALL(
-        pg, &rows,
+    LEAT_TRY(LEAT_DATABASE_ROWS(
+        pg, &rows, 4, 1,
         "select count(*) filter (where u.status = 'pending'), "
         "count(*) filter (where u.status = 'in_progress'), "
         "count(*) filter (where u.status = 'completed'), "
@@ -96,8 +96,8 @@ static leat_code load_step(leat_pg *pg, int64_t id, leat_crowd_run *run, leat_er
 static leat_code load_workers(leat_pg *pg, int64_t id, int64_t step, leat_crowd_status *status,
                               leat_error *err) {
     leat_pg_rows *rows = NULL;
-    LEAT_TRY(LEAT_DATABASE_CALL(
-        pg, &rows,
+    LEAT_TRY(LEAT_DATABASE_ROWS(
+        pg, &rows, 10, 0,
         "select w.account, w.worker_id, w.name, w.hardware, w.status = 'active', "
         "extract(epoch from leat.clock() - w.last_heartbeat), w.total_work_units, w.refused, "
         "w.bytes, (select min(u.id) from leat.work_units u where u.run = $1 and u.iteration = $2 "
@@ -128,8 +128,8 @@ static leat_code load_workers(leat_pg *pg, int64_t id, int64_t step, leat_crowd_
 
 static leat_code load_events(leat_pg *pg, int64_t id, leat_crowd_status *status, leat_error *err) {
     leat_pg_rows *rows = NULL;
-    LEAT_TRY(LEAT_DATABASE_CALL(
-        pg, &rows,
+    LEAT_TRY(LEAT_DATABASE_ROWS(
+        pg, &rows, 6, 0,
         "select extract(epoch from leat.clock() - at), kind, coalesce(account, ''), "
         "coalesce(worker_id, ''), coalesce(name, ''), words from leat.events where run = $1 "
         "order by id desc limit $2",

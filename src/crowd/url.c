@@ -19,6 +19,11 @@ static leat_code read_line(const char *path, char *out, leat_error *err) {
         code =
             leat_fail(err, LEAT_ERR_OPTION,
                       "\"%.300s\" does not begin with a line that is the URL of a database", path);
+    if (code == LEAT_OK && memchr(line.data, 0, (size_t)line.size_bytes) != NULL)
+        code = leat_fail(err, LEAT_ERR_OPTION,
+                         "\"%.300s\": the first line has a NUL byte, so what follows it in the "
+                         "URL would be lost; write the file again",
+                         path);
     if (code == LEAT_OK) {
         memcpy(out, line.data, (size_t)line.size_bytes);
         out[line.size_bytes] = 0;

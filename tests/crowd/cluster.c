@@ -221,7 +221,7 @@ const char *ask(leat_pg *pg, const char *sql) {
     static char text[512];
     leat_pg_rows *rows = NULL;
     leat_error err = {0};
-    if (leat_pg_call(pg, &rows, false, sql, NULL, 0, &err) != LEAT_OK)
+    if (leat_pg_call(pg, &rows, (leat_pg_shape){1, 0, false}, sql, NULL, 0, &err) != LEAT_OK)
         fail_msg("%s: %s", sql, err.message);
     snprintf(text, sizeof text, "%s",
              leat_pg_row_count(rows) == 0 ? "(no row)" : leat_pg_text(rows, 0, 0));

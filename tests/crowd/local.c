@@ -124,8 +124,9 @@ bool stop_after(void *user, const leat_progress *progress) {
     if (progress->done < last) return true;
     leat_pg *pg = cluster_connect("owner", database);
     const leat_pg_value steps = LEAT_PG_I(last);
-    const leat_code code = leat_pg_call(
-        pg, &rows, false, "select exists (select from leat.run where step >= $1)", &steps, 1, NULL);
+    const leat_code code =
+        leat_pg_call(pg, &rows, (leat_pg_shape){1, 1, false},
+                     "select exists (select from leat.run where step >= $1)", &steps, 1, NULL);
     const bool there = code == LEAT_OK && leat_pg_text(rows, 0, 0)[0] == 't';
     leat_pg_rows_destroy(rows);
     leat_pg_close(pg);

@@ -422,9 +422,10 @@ static void a_connection_ends_with_sleep(void **state) {
         assert_string_equal(ask(pg, "select 2"), "2");
         assert_int_equal(leat_pg_notified(pg, &any, &err), LEAT_OK);
         atomic_fetch_add(&on.slept_ns, 3600 * SECOND);
-        const leat_code code = i == 0   ? leat_pg_call(pg, NULL, false, "select 3", NULL, 0, &err)
-                               : i == 1 ? leat_pg_script(pg, "select 3", &err)
-                                        : leat_pg_notified(pg, &any, &err);
+        const leat_code code =
+            i == 0   ? leat_pg_call(pg, NULL, (leat_pg_shape){0}, "select 3", NULL, 0, &err)
+            : i == 1 ? leat_pg_script(pg, "select 3", &err)
+                     : leat_pg_notified(pg, &any, &err);
         assert_int_equal(code, LEAT_ERR_CONNECTION);
         assert_non_null(strstr(err.message, "this machine has slept"));
         assert_true(leat_pg_broken(pg));

@@ -528,7 +528,7 @@ static void volunteers_have_functions_alone(void **state) {
     join(of->ann, M1);
     leat_database_lease a = get(of, of->ann, M1, 0, false);
     deliver(of, of->ann, &a);
-    must(leat_pg_call(of->owner, &rows, false,
+    must(leat_pg_call(of->owner, &rows, (leat_pg_shape){1, 0, false},
                       "select relname from pg_class where relnamespace = 'leat'::regnamespace and "
                       "relkind = 'r' and relname <> 'version'",
                       NULL, 0, &err),
