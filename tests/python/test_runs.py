@@ -33,6 +33,21 @@ def place(name):
     return path
 
 
+class Names(unittest.TestCase):
+    def test_measures_are_not_hidden(self):
+        """A model's row is refused if one of its numbers has the name of another attribute
+        (src/train/run/task.c)."""
+        with open(os.path.join(support.ROOT, "src", "train", "run", "task.c"),
+                  encoding="utf-8") as file:
+            text = file.read()
+        refused = {word for name in ("fixed", "attributes")
+                   for word in text.partition(f"{name}[] =")[2].partition(";")[0].replace(
+                       '"', "").split()}
+        for tuple_of in (leat.Checkpoint, leat.Metrics):
+            public = {name for name in dir(tuple_of) if not name.startswith("_")}
+            self.assertLessEqual(public, refused)
+
+
 class Train(unittest.TestCase):
     def test_equals_the_command(self):
         run = leat.train(leat.ImageDataset(data()), place("a"), steps=6, seed=3, **SETTINGS)

@@ -201,9 +201,12 @@ static void a_name_is_one_number(void **state) {
                             before[] = {{.name = "auc"}, {.name = "auc_untrained"}, {.name = NULL}},
                             samples[] = {{.name = "rows"}, {.name = NULL}},
                             speed[] = {{.name = "rows_per_second"}, {.name = NULL}},
-                            hash[] = {{.name = "weights_sha256"}, {.name = NULL}};
-    const leat_value *const lists[] = {loss,   rate,    twice, warnings, peak,
-                                       before, samples, speed, hash};
+                            hash[] = {{.name = "weights_sha256"}, {.name = NULL}},
+                            best[] = {{.name = "best"}, {.name = NULL}},
+                            count[] = {{.name = "auc"}, {.name = "count"}, {.name = NULL}},
+                            below[] = {{.name = "_fields"}, {.name = NULL}};
+    const leat_value *const lists[] = {loss,    rate,  twice, warnings, peak,  before,
+                                       samples, speed, hash,  best,     count, below};
     char text[600];
     (void)state;
     for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) {

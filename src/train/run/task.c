@@ -51,6 +51,9 @@ static const char fixed[] =
     "units_computed_here connections parameters steps epochs memory_bytes checkpoint_bytes "
     "payload_bytes weights_bytes path kind model data init kernel_class leat_version ledger "
     "measurements checkpoints settings verification ";
+/* Attributes of Python's Checkpoint and Metrics beside these: a value or measure, which is an
+ * attribute, too, would be hidden behind one of its name (tests/python/test_runs.py compares). */
+static const char attributes[] = " best count index measures score_step values ";
 
 enum { NAME_BYTES = 64, NAMES_MAX = LEAT_STEP_VALUES_MAX + LEAT_MEASURES_MAX + 4 };
 typedef struct names {
@@ -64,7 +67,8 @@ static void add_name(names *all, const char *name, const char *end) {
 }
 
 /* Names of numbers, and the words of samples, are keys of objects beside each other and beside
- * those above, and what a document has twice, readers have once. */
+ * those above, and what a document has twice, readers have once. Python's tuples have attributes
+ * that begin with an underscore. */
 static void check_names(const leat_task *task) {
     const leat_value *values = task->model->values, *measures = task->measures;
     const char *many = task->feed->many;
@@ -81,8 +85,8 @@ static void check_names(const leat_task *task) {
         int same = 0;
         for (int k = 0; k < all.count; k++) same += strcmp(all.of[k], all.of[i]) == 0;
         snprintf(word, sizeof word, " %s ", all.of[i]);
-        const bool other = strstr(fixed, word) != NULL;
-        LEAT_ASSERT(same == 1 && !other);
+        const bool other = strstr(fixed, word) != NULL || strstr(attributes, word) != NULL;
+        LEAT_ASSERT(same == 1 && !other && all.of[i][0] != '_');
     }
 }
 
