@@ -1,4 +1,4 @@
-/* Inflating into nothing: see inflate.h. */
+/* Inflating small texts: see inflate.h. */
 #include "base/inflate.h"
 
 #include <zlib.h>
@@ -14,6 +14,11 @@ static voidpf on_alloc(voidpf user, uInt count, uInt size) {
 static void on_free(voidpf user, voidpf memory) {
     (void)user;
     leat_free(memory);
+}
+
+static leat_code check_memory(int status, leat_error *err) {
+    if (status != Z_MEM_ERROR) return LEAT_OK;
+    return leat_fail(err, LEAT_ERR_MEMORY, "out of memory for inflating a text");
 }
 
 leat_code leat_inflates_beyond(const uint8_t *bytes, int64_t size_bytes, int64_t limit_bytes,
@@ -33,6 +38,23 @@ leat_code leat_inflates_beyond(const uint8_t *bytes, int64_t size_bytes, int64_t
         *beyond = done > limit_bytes;
     }
     inflateEnd(&stream);
-    if (status != Z_MEM_ERROR) return LEAT_OK;
-    return leat_fail(err, LEAT_ERR_MEMORY, "out of memory for inflating a text");
+    return check_memory(status, err);
+}
+
+leat_code leat_inflate(const uint8_t *bytes, int64_t size_bytes, uint8_t *out, int64_t out_bytes,
+                       int64_t *written, bool *damaged, leat_error *err) {
+    z_stream stream = {.zalloc = on_alloc, .zfree = on_free};
+    *written = 0;
+    *damaged = false;
+    if (size_bytes <= 0 || size_bytes > UINT32_MAX || out_bytes > UINT32_MAX) return LEAT_OK;
+    stream.next_in = (z_const Bytef *)bytes;
+    stream.avail_in = (uInt)size_bytes;
+    stream.next_out = out;
+    stream.avail_out = (uInt)out_bytes;
+    int status = inflateInit(&stream);
+    if (status == Z_OK) status = inflate(&stream, Z_SYNC_FLUSH);
+    *written = out_bytes - stream.avail_out;
+    *damaged = status == Z_DATA_ERROR || status == Z_NEED_DICT;
+    inflateEnd(&stream);
+    return check_memory(status, err);
 }

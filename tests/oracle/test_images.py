@@ -7,9 +7,11 @@ import json
 import os
 import random
 import shutil
+import struct
 import sys
 import tempfile
 import unittest
+import zlib
 
 try:
     import numpy as np
@@ -169,6 +171,77 @@ class Pillow(Folder):
                   for name in os.listdir(self.images)}
         self.assertEqual(len(turned), 2)
         self.assertEqual(self.compare(16, exact=False), 216)
+
+    def test_several_texts(self):
+        """Of several texts of a PNG the one counts that is Pillow's: compressed ones, profiles of
+        ImageMagick, damaged ones, and packets of XMP of a JPEG."""
+        image = picture(random.Random(7), "RGB", (40, 25))
+        drawn = random.Random(8)
+
+        def profile(name, content):
+            lines = [content.hex()[i:i + 72] for i in range(0, 2 * len(content), 72)]
+            return "\n".join(["", name, f"{len(content):8}", *lines, ""]).encode()
+
+        def chunk(kind, number):
+            xmp = drawn.choice((b'<x tiff:Orientation="%d"/>' % number, b"<x/>", b"",
+                                b"\xff tiff:Orientation>%d" % number))
+            exif = Image.Exif()
+            exif[0x0112] = number
+            key, text = drawn.choice(((b"XML:com.adobe.xmp", xmp), (b"XML:com.adobe.xmp", xmp),
+                                      (b"Raw profile type exif", profile("exif", exif.tobytes())),
+                                      (b"Raw profile type other", xmp)))
+            packed = zlib.compress(text)
+            if drawn.randrange(8) == 0:
+                packed = packed[:-5] if drawn.randrange(2) else b"damaged"
+            return {b"tEXt": key + b"\0" + text, b"zTXt": key + b"\0\0" + packed,
+                    b"iTXt": key + b"\0\0\0en\0\0" + text,
+                    b"iTXt ": key + b"\0\1\0\0XMP\0" + packed,
+                    b"iTXt  ": key + b"\0\1"}[kind]
+
+        for i in range(150):
+            exif = {"exif": b"MM\0*\0\0\0\x08" + bytes(6)} if i % 7 == 0 else {}
+            with io.BytesIO() as file:
+                image.save(file, "png", **exif)
+                content = file.getvalue()
+            for _ in range(drawn.randrange(1, 4)):
+                kind = drawn.choice((b"tEXt", b"zTXt", b"iTXt", b"iTXt ", b"iTXt  "))
+                data = chunk(kind, drawn.choice((1, 3, 5, 6, 8)))
+                kind = kind[:4]
+                content = (content[:33] + struct.pack("!I", len(data)) + kind + data
+                           + struct.pack("!I", zlib.crc32(kind + data)) + content[33:])
+            with open(os.path.join(self.images, f"{i:03}.png"), "wb") as file:
+                file.write(content)
+        for i in range(20):
+            with io.BytesIO() as file:
+                image.save(file, "jpeg")
+                content = file.getvalue()
+            for _ in range(2):
+                xmp = b"http://ns.adobe.com/xap/1.0/\0" + drawn.choice(
+                    (b"", b"<x/>", b'tiff:Orientation="6"', b"tiff:Orientation>8<"))
+                content = (content[:2] + b"\xff\xe1" + struct.pack("!H", len(xmp) + 2) + xmp
+                           + content[2:])
+            with open(os.path.join(self.images, f"{i:03}.jpg"), "wb") as file:
+                file.write(content)
+        turned = [rgb_of(os.path.join(self.images, name)).size == (25, 40)
+                  for name in os.listdir(self.images)]
+        self.assertGreater(turned.count(True), 40)
+        self.assertGreater(turned.count(False), 40)
+        self.assertEqual(self.compare(16, exact=False), 170)
+
+    def test_xmp_profile(self):
+        """One of ImageMagick, which Pillow does not read: it turns an image that nothing else
+        turns."""
+        image = picture(random.Random(9), "RGB", (40, 25))
+        packet = b'<x tiff:Orientation="6"/>'.hex()
+        for name, others in (("a", {}), ("b", {"XML:com.adobe.xmp": "tiff:Orientation>1"})):
+            info = PngImagePlugin.PngInfo()
+            info.add_text("Raw profile type xmp", f"\nxmp\n      25\n{packet}\n", zip=True)
+            for key, text in others.items():
+                info.add_text(key, text)
+            image.save(os.path.join(self.images, name + ".png"), pnginfo=info)
+        images, _ = self.ingest(64)
+        np.testing.assert_array_equal(images[0], resized(image.transpose(Image.ROTATE_270), 64))
+        np.testing.assert_array_equal(images[1], resized(image, 64))
 
     def test_sixteen_bits(self):
         """The high byte, as Pillow does for colours. (Its conversion of grey instead cuts off

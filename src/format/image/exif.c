@@ -51,6 +51,7 @@ void leat_orientation_exif(leat_orientation *found, const uint8_t *tiff, int64_t
 void leat_orientation_xmp(leat_orientation *found, const uint8_t *text, int64_t size_bytes) {
     static const char name[] = "tiff:Orientation";
     const uint8_t *end = text + size_bytes, *at = text;
+    found->xmp = 0;
     while (found->xmp == 0 && end - at > 0) {
         at = memmem(at, (size_t)(end - at), name, sizeof name - 1);
         if (at == NULL) return;

@@ -138,7 +138,8 @@ static void read_segment(int marker, const uint8_t *segment, int64_t segment_byt
     const int64_t xmp_bytes = sizeof xmp;
     if (marker == MARKER_APP1 && segment_bytes >= 6 && memcmp(segment, "Exif\0\0", 6) == 0)
         leat_orientation_exif(&frame->orientation, segment + 6, segment_bytes - 6);
-    if (marker == MARKER_APP1 && segment_bytes > xmp_bytes && memcmp(segment, xmp, sizeof xmp) == 0)
+    if (marker == MARKER_APP1 && segment_bytes >= xmp_bytes &&
+        memcmp(segment, xmp, sizeof xmp) == 0)
         leat_orientation_xmp(&frame->orientation, segment + xmp_bytes, segment_bytes - xmp_bytes);
     header->orientation = leat_orientation_of(&frame->orientation);
     /* the Multi-Picture Format of CIPA DC-007: the number of pictures in the file */

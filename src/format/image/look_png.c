@@ -4,8 +4,8 @@
  */
 #include <string.h>
 
-#include "base/inflate.h"
 #include "format/image/parts.h"
+#include "format/image/png_text.h"
 
 enum {
     MAGIC_BYTES = 8,
@@ -22,67 +22,16 @@ typedef struct png_chunks {
     leat_image_reason *reason;
     int64_t others;       /* chunks that hold no pixels */
     int64_t pixels_bytes; /* of all IDAT, deflated, as far as they are there */
-    leat_orientation orientation;
+    leat_orientation exif;
+    leat_png_texts texts;
     bool ended;
 } png_chunks;
 
-/* A chunk whose data may be cut off by the end of the bytes: have_bytes of size_bytes are there. */
-typedef struct png_chunk {
-    const uint8_t *type, *data;
-    int64_t size_bytes, have_bytes;
-} png_chunk;
-
-static bool is(const png_chunk *chunk, const char *type) {
-    return memcmp(chunk->type, type, 4) == 0;
-}
-
-/* ---- text ----------------------------------------------------------------------------------- */
-
-/* The byte after the next NUL; the end if there is none. */
-static const uint8_t *after_text(const uint8_t *at, const uint8_t *end) {
-    const uint8_t *nul = at < end ? memchr(at, 0, (size_t)(end - at)) : NULL;
-    return nul == NULL ? end : nul + 1;
-}
-
-/* Where the deflated text of the chunk begins; its end if it has none. */
-static const uint8_t *deflated(const png_chunk *chunk) {
-    const uint8_t *end = chunk->data + chunk->have_bytes;
-    const uint8_t *at = after_text(chunk->data, end);
-    if (is(chunk, "zTXt")) return end - at < 1 ? end : at + 1; /* after the method */
-    if (!is(chunk, "iTXt") || end - at < 2 || at[0] == 0) return end;
-    return after_text(after_text(at + 2, end), end); /* after the language and the keyword in it */
-}
-
-/* Text is not used, but other programs will inflate it. */
-static leat_code check_text(const png_chunks *chunks, const png_chunk *chunk, leat_error *err) {
-    if (!is(chunk, "tEXt") && !is(chunk, "zTXt") && !is(chunk, "iTXt")) return LEAT_OK;
-    if (chunk->size_bytes > LEAT_IMAGE_TEXT_CHUNK_MAX)
-        return leat_image_reject(chunks->reason, LEAT_IMAGE_TOO_LARGE, err,
-                                 "a text chunk (%.4s) of %lld bytes; at most %d are accepted",
-                                 (const char *)chunk->type, (long long)chunk->size_bytes,
-                                 LEAT_IMAGE_TEXT_CHUNK_MAX);
-    const uint8_t *from = deflated(chunk);
-    bool more = false;
-    LEAT_TRY(leat_inflates_beyond(from, chunk->data + chunk->have_bytes - from,
-                                  LEAT_IMAGE_TEXT_CHUNK_MAX, &more, err));
-    if (!more) return LEAT_OK;
-    return leat_image_reject(chunks->reason, LEAT_IMAGE_TOO_LARGE, err,
-                             "a text chunk (%.4s) that inflates to more than %d bytes",
-                             (const char *)chunk->type, LEAT_IMAGE_TEXT_CHUNK_MAX);
-}
-
-/* A text of this keyword, which has to be stored without compression; most programs write an iTXt
- * chunk, as XMP asks for, others a tEXt chunk. */
-static void read_xmp(png_chunks *chunks, const png_chunk *chunk) {
-    static const char keyword[] = "XML:com.adobe.xmp\0"; /* and what says so in iTXt */
-    const int64_t size = sizeof keyword - (is(chunk, "iTXt") ? 0 : 1);
-    if (chunk->size_bytes > size && memcmp(chunk->data, keyword, (size_t)size) == 0)
-        leat_orientation_xmp(&chunks->orientation, chunk->data + size, chunk->size_bytes - size);
-}
+static bool is(const leat_png_chunk *chunk, const char *type) { return leat_png_is(chunk, type); }
 
 /* ---- chunks --------------------------------------------------------------------------------- */
 
-static leat_code read_chunk(png_chunks *chunks, const png_chunk *chunk, leat_error *err) {
+static leat_code read_chunk(png_chunks *chunks, const leat_png_chunk *chunk, leat_error *err) {
     leat_image_header *header = chunks->header;
     const bool whole = chunk->have_bytes == chunk->size_bytes;
     if (is(chunk, "IDAT")) chunks->pixels_bytes += chunk->have_bytes;
@@ -91,14 +40,13 @@ static leat_code read_chunk(png_chunks *chunks, const png_chunk *chunk, leat_err
     if (other && ++chunks->others > LEAT_IMAGE_MARKERS_MAX)
         return leat_image_reject(chunks->reason, LEAT_IMAGE_TOO_LARGE, err,
                                  "more than %d chunks that hold no pixels", LEAT_IMAGE_MARKERS_MAX);
-    LEAT_TRY(check_text(chunks, chunk, err));
+    LEAT_TRY(leat_png_take_text(&chunks->texts, chunk, chunks->reason, err));
     if (is(chunk, "tRNS")) header->channels = 4;
     if (is(chunk, "acTL") && chunk->have_bytes >= 4 && leat_big_endian(chunk->data, 4) > 1)
         header->remarks |= 1U << LEAT_IMAGE_SEVERAL;
     if (is(chunk, "eXIf") && whole)
-        leat_orientation_exif(&chunks->orientation, chunk->data, chunk->size_bytes);
-    if ((is(chunk, "iTXt") || is(chunk, "tEXt")) && whole) read_xmp(chunks, chunk);
-    header->orientation = leat_orientation_of(&chunks->orientation);
+        leat_orientation_exif(&chunks->exif, chunk->data, chunk->size_bytes);
+    header->orientation = leat_png_orientation(&chunks->texts, &chunks->exif);
     chunks->ended = is(chunk, "IEND");
     return LEAT_OK;
 }
@@ -107,7 +55,7 @@ static leat_code read_chunks(png_chunks *chunks, const uint8_t *bytes, int64_t s
                              leat_error *err) {
     for (int64_t at = MAGIC_BYTES; at <= size_bytes - CHUNK_BYTES + 4 && !chunks->ended;) {
         const int64_t left = size_bytes - at - 8;
-        png_chunk chunk = {.type = bytes + at + 4, .data = bytes + at + 8};
+        leat_png_chunk chunk = {.type = bytes + at + 4, .data = bytes + at + 8};
         chunk.size_bytes = leat_big_endian(bytes + at, 4);
         chunk.have_bytes = chunk.size_bytes < left ? chunk.size_bytes : left;
         LEAT_TRY(read_chunk(chunks, &chunk, err));

@@ -42,7 +42,8 @@ typedef struct leat_orientation {
 } leat_orientation;
 /* A block of TIFF, as an EXIF segment holds it after "Exif\0\0". */
 void leat_orientation_exif(leat_orientation *found, const uint8_t *tiff, int64_t size_bytes);
-/* A packet of XMP, which counts if EXIF data does not name an orientation. */
+/* A packet of XMP, which counts if EXIF data does not name an orientation, and instead of packets
+ * before it. */
 void leat_orientation_xmp(leat_orientation *found, const uint8_t *text, int64_t size_bytes);
 /* 1..8; 1 if there is none. */
 int leat_orientation_of(const leat_orientation *found);

@@ -25,7 +25,7 @@ typedef struct webp_facts {
     int64_t canvas_width, canvas_height; /* of an extended file; 0: it is a simple one */
     int64_t width, height;               /* of the picture */
     int64_t lossless_bytes;              /* of what is coded without loss: pixels or alpha */
-    bool alpha, animated;
+    bool alpha, animated, has_xmp;
     leat_orientation orientation;
 } webp_facts;
 
@@ -63,7 +63,8 @@ static void read_chunk(webp_facts *facts, const uint8_t *type, const uint8_t *da
         facts->lossless_bytes += size_bytes;
     } else if (memcmp(type, "EXIF", 4) == 0 && have_bytes == size_bytes) {
         read_exif(facts, data, size_bytes);
-    } else if (memcmp(type, "XMP ", 4) == 0 && have_bytes == size_bytes) {
+    } else if (memcmp(type, "XMP ", 4) == 0 && have_bytes == size_bytes && !facts->has_xmp) {
+        facts->has_xmp = true; /* libwebp gives the first */
         leat_orientation_xmp(&facts->orientation, data, size_bytes);
     }
 }
