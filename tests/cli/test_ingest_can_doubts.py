@@ -296,8 +296,8 @@ class Hints(Doubts):
              "use --column data=data_field:dec"),
             (lambda i, t, n, d, a: f"{t},0x{n}h,{d},{a}",
              "identifiers have 0x before the digits or h after them, not both; remove one"),
-            (lambda i, t, n, d, a: f'{t},{n},"bytearray([{i % 256}, 2])",{a}',
-             "payloads like bytearray([1, 2]) are not read, only bytearray(b'...'); write"),
+            (lambda i, t, n, d, a: f'{t},{n},"({i % 256}, 2)",{a}',
+             "use --column data=data_field:dec"),
             (lambda i, t, n, d, a: f"{t},{n},b'{d}',{a}", "payloads like b'...' are not read"))
         for write, wanted in cases:
             said = self.says(write)

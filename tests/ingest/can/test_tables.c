@@ -313,6 +313,17 @@ static const shape tables[] = {
      "14 0 0F5 34.0.0.0.0.0.0.0\npayload_unparsable\npayload_unparsable\npayload_unparsable\n"
      "payload_unparsable\n",
      NULL},
+    {"lists of Python",
+     "time,id,data\n1,0F5,\"bytearray([10, 2])\"\n2,0F5,\"bytes([255, 0])\"\n"
+     "3,0F5,\"array('B', [1, 20])\"\n4,0F5,array('B')\n5,0F5,bytes([])\n6,0F5,bytearray([7])\n"
+     "7,0F5,\"bytearray([256])\"\n8,0F5,\"bytes([-1, 2])\"\n9,0F5,\"array('H', [1, 20])\"\n"
+     "10,0F5,\"bytes([1, 2]\"\n11,0F5,bytes([1F])\n12,0F5,\"(10, 2)\"\n",
+     NULL, 0, false,
+     "1 0 0F5 10.2.0.0.0.0.0.0\n2 0 0F5 255.0.0.0.0.0.0.0\n3 0 0F5 1.20.0.0.0.0.0.0\n"
+     "4 0 0F5 0.0.0.0.0.0.0.0\n5 0 0F5 0.0.0.0.0.0.0.0\n6 0 0F5 7.0.0.0.0.0.0.0\n"
+     "payload_unparsable\npayload_unparsable\npayload_unparsable\npayload_unparsable\n"
+     "payload_unparsable\npayload_unparsable\n",
+     NULL},
     {"bytes of Python, the usual columns",
      "timestamp,arbitration_id,data_field,attack\n1,0F5,bytearray(b'ab'),1\n", NULL, 0, true,
      "1 0 0F5 97.98.0.0.0.0.0.0 1\n", NULL},
@@ -383,6 +394,15 @@ static const shape mapped[] = {
      "--column uses column 4 twice", NULL},
     {"nanoseconds, milliseconds", "t,m,d\n1500000000,123,0\n", "time=t:ns,id=m,data=d:dec", 0,
      false, "1.5 0 123 0.0.0.0.0.0.0.0\n", NULL},
+    {"decimal bytes in brackets",
+     "time,id,data\n1,0F5,\"[10, 2]\"\n2,0F5,\"(10, 2)\"\n3,0F5,\"(10,)\"\n4,0F5,()\n"
+     "5,0F5,\"[-54, 24]\"\n6,0F5,\"[54, -24]\"\n7,0F5,-1\n8,0F5,10-20\n9,0F5,(10\n"
+     "10,0F5,\"array('B', [9])\"\n",
+     "data=data:dec", 0, false,
+     "1 0 0F5 10.2.0.0.0.0.0.0\n2 0 0F5 10.2.0.0.0.0.0.0\n3 0 0F5 10.0.0.0.0.0.0.0\n"
+     "4 0 0F5 0.0.0.0.0.0.0.0\npayload_unparsable\npayload_unparsable\npayload_unparsable\n"
+     "8 0 0F5 10.20.0.0.0.0.0.0\npayload_unparsable\n10 0 0F5 9.0.0.0.0.0.0.0\n",
+     NULL},
     {"decimal bytes", "time,id,bytes\n1,0F5,1 255 016\n2,0F5,256\n3,0F5,FF\n4,0F5,0102\n",
      "data=bytes:dec", 0, false,
      "1 0 0F5 1.255.16.0.0.0.0.0\npayload_unparsable\npayload_unparsable\npayload_unparsable\n",

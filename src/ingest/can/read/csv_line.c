@@ -130,8 +130,18 @@ static bool has_floats(leat_text data) {
     return false;
 }
 
+/* A sign and not a separator: "[-54, 24]", as Java shows signed bytes. */
+static bool has_sign(leat_text data) {
+    for (int i = 0; i + 1 < data.size_bytes; i++) {
+        const bool alone = i == 0 || is_separator(data.data[i - 1]);
+        if (data.data[i] == '-' && alone && digit_of(data.data[i + 1]) >= 0) return true;
+    }
+    return false;
+}
+
 static void read_words(leat_text data, leat_can_unit unit, bool strict, payload *out) {
     const char *at = data.data, *end = at + data.size_bytes;
+    if (unit == LEAT_CAN_UNIT_DEC && has_sign(data)) out->good = false;
     const char kept = unit == LEAT_CAN_UNIT_DEC && has_floats(data) ? '.' : 0;
     for (;;) {
         while (at < end && is_separator(*at)) at++;
@@ -219,6 +229,29 @@ static bool read_python(leat_text data, bool quoted, payload *out) {
     return true;
 }
 
+/* Takes these texts off both ends, if they are there. */
+static bool take_ends(leat_text *data, const char *before, const char *after) {
+    const int first = (int)strlen(before), last = (int)strlen(after);
+    const int size = data->size_bytes - first - last;
+    if (size < 0 || memcmp(data->data, before, (size_t)first) != 0 ||
+        memcmp(data->data + first + size, after, (size_t)last) != 0)
+        return false;
+    *data = (leat_text){data->data + first, size};
+    return true;
+}
+
+/* The bytes of bytearray([1, 2]), bytes([1, 2]) and array('B', [1, 2]), which are decimal. */
+static bool read_python_list(leat_text data, payload *out) {
+    if (take_ends(&data, "array('B')", "") && data.size_bytes == 0) return true;
+    if (!take_ends(&data, "bytearray([", "])") && !take_ends(&data, "bytes([", "])") &&
+        !take_ends(&data, "array('B', [", "])"))
+        return false;
+    for (int i = 0; i < data.size_bytes; i++)
+        out->good = out->good && data.data[i] != 0 && strchr("0123456789, ", data.data[i]) != NULL;
+    read_words(data, LEAT_CAN_UNIT_DEC, true, out);
+    return true;
+}
+
 static bool has_separator(leat_text data, bool strict) {
     for (int i = 0; i < data.size_bytes; i++) {
         if (strict ? is_separator(data.data[i]) : leat_is_blank(data.data[i])) return true;
@@ -278,8 +311,12 @@ static leat_can_reject read_columns(const leat_can_layout *layout, const row *in
 static bool read_cell(const leat_can_layout *layout, const leat_can_line_options *options,
                       const row *in, leat_can_line *line, payload *out, leat_can_reject *reason) {
     leat_text data = in->cell[LEAT_CAN_COLUMN_PAYLOAD];
+    if (options->strict && read_python_list(data, out)) return false;
     switch (layout->data_unit) {
-    case LEAT_CAN_UNIT_DEC: read_words(data, LEAT_CAN_UNIT_DEC, true, out); return false;
+    case LEAT_CAN_UNIT_DEC:
+        take_ends(&data, "(", ")"); /* a tuple of Python's */
+        read_words(data, LEAT_CAN_UNIT_DEC, true, out);
+        return false;
     case LEAT_CAN_UNIT_BITS: read_bits(data, out); return false;
     case LEAT_CAN_UNIT_BASE64: read_base64(data, out); return false;
     default: break;

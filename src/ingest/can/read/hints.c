@@ -89,14 +89,14 @@ static void remedy_id(leat_text cell, const adviser *advice, char *remedy, size_
             advice->name, option_of(advice, "id", "dec").text);
 }
 
-/* "202 24 37", "[202, 24, 37]", or 202 in a column of its own */
+/* "202 24 37", "[202, 24, 37]", "(202, 24, 37)", or 202 in a column of its own */
 static bool has_decimal_bytes(leat_text cell) {
     char plain[512];
     const char *at = plain, *end = at + cell.size_bytes;
     int words = 0, value = 0;
     if (cell.size_bytes > (int)sizeof plain) return false;
     for (int i = 0; i < cell.size_bytes; i++)
-        plain[i] = memchr("[],", cell.data[i], 3) != NULL ? ' ' : cell.data[i];
+        plain[i] = memchr("[](),", cell.data[i], 5) != NULL ? ' ' : cell.data[i];
     for (leat_text word; (word = next_word(&at, end)).size_bytes > 0; words++) {
         if (word.size_bytes > 3 || !read_count(word, 255, &value)) return false;
     }
@@ -104,13 +104,7 @@ static bool has_decimal_bytes(leat_text cell) {
 }
 
 static void remedy_payload(leat_text cell, const adviser *advice, char *remedy, size_t size) {
-    static const char list[] = "bytearray([";
-    const int list_bytes = (int)sizeof list - 1;
-    if (cell.size_bytes > list_bytes && memcmp(cell.data, list, (size_t)list_bytes) == 0)
-        snprintf(remedy, size,
-                 "payloads like bytearray([1, 2]) are not read, only bytearray(b'...'); write "
-                 "hexadecimal digits, data.hex() in Python");
-    else if (is_float(cell))
+    if (is_float(cell))
         snprintf(
             remedy, size,
             "numbers with a fraction of 0 are decimal, as pandas writes them; use %s, or write "
