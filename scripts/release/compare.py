@@ -6,9 +6,9 @@
     scripts/release/compare.py RELEASE AGAIN   versions of tools that differ, then file by file;
                                                status 1 if a file differs
 
-The SBOM and the notes name the tools of the build. Where versions differ, these documents must be, to
-the byte, what they would be with the other versions; then they count as equal, and a line says so.
-The same holds for the compression of the source archive where gzip has another version.
+The SBOM and the notes name the tools of the build. Where versions differ, these documents must be,
+to the byte, what they would be with the other versions; then they count as equal, and a line says
+so. The same holds for the compression of the source archive where gzip has another version.
 
 RELEASE may be anybody's: what is printed of it is printable, and damaged files are a line, not a
 traceback.
@@ -76,7 +76,8 @@ def problems(folder: str) -> Iterator[str]:
             yield f"{name}: is missing; get the release again"
         elif name not in sums:
             if not signed(name, sums):
-                yield f"{shown(name)}: is not in {SUMS}, so it is not of this release; do not use it"
+                yield (f"{shown(name)}: is not in {SUMS}, so it is not of this release; do not use "
+                       "it")
         elif os.path.islink(path) or not os.path.isfile(path):
             yield f"{name}: is not a file; get the release again"
         elif hashlib.sha256(read(path)).hexdigest() != sums[name]:
@@ -163,8 +164,8 @@ def details(release: str, again: str, name: str) -> str:
 
 
 def same_sources(release: str, again: str, name: str) -> bool:
-    """Whether two source archives differ in their compression alone. Compressed data that end before
-    the file does are no archive."""
+    """Whether two source archives differ in their compression alone. Compressed data that end
+    before the file does are not an archive."""
     unpacked = []
     for folder in (release, again):
         try:

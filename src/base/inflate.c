@@ -42,10 +42,9 @@ leat_code leat_inflates_beyond(const uint8_t *bytes, int64_t size_bytes, int64_t
 }
 
 leat_code leat_inflate(const uint8_t *bytes, int64_t size_bytes, uint8_t *out, int64_t out_bytes,
-                       int64_t *written, bool *damaged, leat_error *err) {
+                       int64_t *written, leat_error *err) {
     z_stream stream = {.zalloc = on_alloc, .zfree = on_free};
     *written = 0;
-    *damaged = false;
     if (size_bytes <= 0 || size_bytes > UINT32_MAX || out_bytes > UINT32_MAX) return LEAT_OK;
     stream.next_in = (z_const Bytef *)bytes;
     stream.avail_in = (uInt)size_bytes;
@@ -53,8 +52,8 @@ leat_code leat_inflate(const uint8_t *bytes, int64_t size_bytes, uint8_t *out, i
     stream.avail_out = (uInt)out_bytes;
     int status = inflateInit(&stream);
     if (status == Z_OK) status = inflate(&stream, Z_SYNC_FLUSH);
-    *written = out_bytes - stream.avail_out;
-    *damaged = status == Z_DATA_ERROR || status == Z_NEED_DICT;
+    const bool damaged = status == Z_DATA_ERROR || status == Z_NEED_DICT;
+    *written = damaged ? -1 : out_bytes - stream.avail_out;
     inflateEnd(&stream);
     return check_memory(status, err);
 }

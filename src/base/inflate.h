@@ -9,10 +9,9 @@
 LEAT_MUST_CHECK leat_code leat_inflates_beyond(const uint8_t *bytes, int64_t size_bytes,
                                                int64_t limit_bytes, bool *beyond, leat_error *err);
 
-/* Inflates as far as the bytes go, or as `out` has space. *damaged: they are not deflated bytes, or
- * no longer. LEAT_ERR_MEMORY. */
+/* Inflates as far as the bytes go, or as `out` has space: *written of them; -1: they are not
+ * deflated bytes, or no longer. LEAT_ERR_MEMORY. */
 LEAT_MUST_CHECK leat_code leat_inflate(const uint8_t *bytes, int64_t size_bytes, uint8_t *out,
-                                       int64_t out_bytes, int64_t *written, bool *damaged,
-                                       leat_error *err);
+                                       int64_t out_bytes, int64_t *written, leat_error *err);
 
 #endif

@@ -157,7 +157,7 @@ static void ask_names(leat_check *self) {
                         "select quote_ident(session_user), quote_ident(current_user), "
                         "quote_ident(current_database()), rolsuper from pg_roles where rolname = "
                         "current_user",
-                        NULL, 0))
+                        NULL))
         return;
     snprintf(self->login, sizeof self->login, "%s", leat_pg_text(rows, 0, 0));
     snprintf(self->acting, sizeof self->acting, "%s", leat_pg_text(rows, 0, 1));

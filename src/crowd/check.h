@@ -23,11 +23,11 @@ typedef struct leat_check {
 void leat_check_tell(const leat_check *self, leat_crowd_verdict verdict, const char *todo,
                      const char *format, ...) LEAT_PRINTF(4, 5);
 /*
- * One statement whose result has these columns and at least one row. False: there is none, which
- * was reported as a note on `what`; the connection may be broken.
+ * One statement, with one value or none (NULL), whose result has these columns and at least one
+ * row. False: it has none, which was reported as a note on `what`; the connection may be broken.
  */
 bool leat_check_ask(const leat_check *self, const char *what, leat_pg_rows **rows, int columns,
-                    const char *sql, const leat_pg_value *values, int count);
+                    const char *sql, const leat_pg_value *value);
 
 /* What a name leads to: nothing, or only to IPv6 addresses that this machine cannot reach
  * (check_host.c). */

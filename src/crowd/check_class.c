@@ -43,7 +43,7 @@ static bool ask_connections(leat_check *self, connections *of) {
             "count(*) filter (where application_name = 'leat work'), "
             "count(*) filter (where application_name like 'leat coordinate%') "
             "from pg_stat_activity where datname = current_database()",
-            NULL, 0))
+            NULL))
         return false;
     int64_t *const numbers[] = {&of->used, &of->most,        &of->reserved,
                                 &of->here, &of->of_database, &of->of_login,
@@ -136,7 +136,7 @@ static void tell_sessions(leat_check *self) {
     char todo[WORDS_BYTES];
     if (!self->facts->can_coordinate) return;
     if (!leat_check_ask(self, "sessions", &rows, 1,
-                        "select pg_has_role(current_user, 'pg_signal_backend', 'USAGE')", NULL, 0))
+                        "select pg_has_role(current_user, 'pg_signal_backend', 'USAGE')", NULL))
         return;
     self->facts->may_end_sessions = leat_pg_text(rows, 0, 0)[0] == 't';
     leat_pg_rows_destroy(rows);
@@ -173,7 +173,7 @@ static void tell_egress(leat_check *self) {
                         "select weights_bytes, payload_bytes * units, (select count(*) from "
                         "leat.workers w where w.run = t.run and w.status = 'active') from "
                         "leat.training_state t where state <> 'finished' order by run desc limit 1",
-                        NULL, 0))
+                        NULL))
         return;
     const int64_t weights = leat_pg_int(rows, 0, 0), payloads = leat_pg_int(rows, 0, 1);
     const int64_t active = leat_pg_int(rows, 0, 2);

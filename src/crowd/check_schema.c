@@ -80,7 +80,7 @@ static bool ask_schema(leat_check *self, schema_facts *of) {
             "left "
             "join pg_namespace n on n.nspname = 'leat' left join pg_roles o on o.oid = n.nspowner "
             "where r.rolname = current_user",
-            NULL, 0))
+            NULL))
         return false;
     of->there = leat_pg_text(rows, 0, 0)[0] == 't';
     snprintf(of->owner, sizeof of->owner, "%s", leat_pg_text(rows, 0, 1));
@@ -98,7 +98,7 @@ static void ask_text(leat_check *self, char text[WORDS_BYTES], const char *sql,
     leat_pg_rows *rows = NULL;
     const leat_pg_value value = LEAT_PG_T(parameter);
     text[0] = 0;
-    if (!leat_check_ask(self, "schema", &rows, 1, sql, &value, 1)) return;
+    if (!leat_check_ask(self, "schema", &rows, 1, sql, &value)) return;
     snprintf(text, WORDS_BYTES, "%s", leat_pg_text(rows, 0, 0));
     leat_pg_rows_destroy(rows);
 }
@@ -172,7 +172,7 @@ static void tell_runs(leat_check *self) {
     if (!leat_check_ask(self, "runs", &rows, 2,
                         "select count(*), string_agg(name, ', ' order by name) from "
                         "leat.training_state where state <> 'finished'",
-                        NULL, 0))
+                        NULL))
         return;
     self->facts->open_runs = leat_pg_int(rows, 0, 0);
     if (self->facts->open_runs == 0)
@@ -279,7 +279,7 @@ static void tell_access(leat_check *self) {
     char todo[WORDS_BYTES];
     if (!leat_check_ask(self, "access", &rows, 1,
                         "select has_database_privilege('public', current_database(), 'CONNECT')",
-                        NULL, 0))
+                        NULL))
         return;
     self->facts->public_may_connect = leat_pg_text(rows, 0, 0)[0] == 't';
     leat_pg_rows_destroy(rows);

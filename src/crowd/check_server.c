@@ -30,7 +30,7 @@ static void tell_space(leat_check *self) {
     leat_crowd_facts *facts = self->facts;
     leat_pg_rows *rows = NULL;
     if (!leat_check_ask(self, "database size", &rows, 1,
-                        "select pg_database_size(current_database())", NULL, 0))
+                        "select pg_database_size(current_database())", NULL))
         return;
     facts->database_bytes = leat_pg_int(rows, 0, 0);
     leat_pg_rows_destroy(rows);
@@ -56,7 +56,7 @@ static void tell_space(leat_check *self) {
 static bool tell_holder(leat_check *self, const char *kind, int64_t old, const char *sql) {
     leat_pg_rows *rows = NULL;
     char todo[512];
-    if (!leat_check_ask(self, "snapshots", &rows, 3, sql, NULL, 0)) return true;
+    if (!leat_check_ask(self, "snapshots", &rows, 3, sql, NULL)) return true;
     const bool is_there = !leat_pg_is_null(rows, 0, 0);
     const int64_t age = leat_pg_int(rows, 0, 0);
     if (is_there && age > self->facts->snapshot_age) self->facts->snapshot_age = age;

@@ -34,7 +34,7 @@ static void tell_trips(leat_check *self) {
         leat_pg_rows *rows = NULL;
         const int64_t begin_ns = leat_clock_ns();
         if (!leat_check_ask(self, "round trip", &rows, 1,
-                            "select extract(epoch from clock_timestamp())", NULL, 0))
+                            "select extract(epoch from clock_timestamp())", NULL))
             return;
         seconds[i] = seconds_since(begin_ns);
         if (seconds[i] < shortest) {
@@ -61,7 +61,7 @@ static double measure(leat_check *self, bool up, const char *bytes) {
         leat_pg_rows *rows = NULL;
         const leat_pg_value value = up ? LEAT_PG_B(bytes, size) : LEAT_PG_I(size);
         const int64_t begin_ns = leat_clock_ns();
-        if (!leat_check_ask(self, up ? "bandwidth up" : "bandwidth down", &rows, 1, sql, &value, 1))
+        if (!leat_check_ask(self, up ? "bandwidth up" : "bandwidth down", &rows, 1, sql, &value))
             return NAN;
         const double all = seconds_since(begin_ns), trip = self->facts->round_trip_seconds;
         leat_pg_rows_destroy(rows);

@@ -17,11 +17,11 @@ void leat_check_tell(const leat_check *self, leat_crowd_verdict verdict, const c
 }
 
 bool leat_check_ask(const leat_check *self, const char *what, leat_pg_rows **rows, int columns,
-                    const char *sql, const leat_pg_value *values, int count) {
+                    const char *sql, const leat_pg_value *value) {
     leat_error err = {0};
     *rows = NULL;
     if (leat_pg_broken(self->pg)) return false;
-    if (leat_pg_call(self->pg, rows, (leat_pg_shape){columns, 0, false}, sql, values, count,
+    if (leat_pg_call(self->pg, rows, (leat_pg_shape){columns, 0, false}, sql, value, value != NULL,
                      &err) == LEAT_OK) {
         if (leat_pg_row_count(*rows) > 0) return true;
         leat_pg_rows_destroy(*rows);

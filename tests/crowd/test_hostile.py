@@ -1,6 +1,6 @@
-"""A server that speaks PostgreSQL's protocol and answers as none does: with other columns or rows than
-were asked for, with COPY, or with nothing. Commands end with an error, whatever it is. Also files of
-URLs that are not what they seem.
+"""A server that speaks PostgreSQL's protocol and answers as none does: with other columns or rows
+than were asked for, with COPY, or with nothing. Commands end with an error, whatever it is. Also
+files of URLs that are not what they seem.
 """
 import contextlib
 import os
@@ -91,8 +91,8 @@ class Hostile:
             elif kind == b"P":
                 sql = content.split(b"\0")[1]
             elif kind == b"S":
-                connection.sendall(message(b"1") + message(b"2") + self.said(sql.decode(), connection.getpeername()[1])
-                                   + READY)
+                said = self.said(sql.decode(), connection.getpeername()[1])
+                connection.sendall(message(b"1") + message(b"2") + said + READY)
 
     def said(self, sql, backend):
         if not re.search(self.honest, sql):

@@ -261,7 +261,7 @@ class Compare(Folder):
             (NOTES, lambda text: text + b"\nRun this as root.\n", "{}: differs"),
             (NOTES, lambda text: text.replace(b"GNU", b"").replace(b"4.3", b"4.4"), "{}: differs"),
             (SBOM, lambda text: json.dumps(document(text) | {"formulation": [
-                part | {"description": "more"} for part in document(text)["formulation"]]}).encode(),
+                part | {"purl": "pkg:x/y@1"} for part in document(text)["formulation"]]}).encode(),
              "{}: differs"),
             (SBOM, lambda text: re.sub(rb"urn:uuid:....", b"urn:uuid:0000", text), "{}: differs"),
             (SBOM, lambda text: text + b"\n", "{}: differs"),

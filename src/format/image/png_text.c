@@ -152,7 +152,6 @@ leat_code leat_png_take_text(leat_png_texts *texts, const leat_png_chunk *chunk,
     text_parts of;
     uint8_t *text = NULL;
     int64_t size_bytes = 0;
-    bool damaged = false;
     if (!leat_png_is(chunk, "tEXt") && !leat_png_is(chunk, "zTXt") && !leat_png_is(chunk, "iTXt"))
         return LEAT_OK;
     const bool good = split(chunk, &of);
@@ -162,14 +161,15 @@ leat_code leat_png_take_text(leat_png_texts *texts, const leat_png_chunk *chunk,
     leat_code code = LEAT_OK;
     if (of.deflated) {
         code = leat_inflate(of.text, of.end - of.text, text, LEAT_IMAGE_TEXT_CHUNK_MAX, &size_bytes,
-                            &damaged, err);
-        if (damaged) size_bytes = 0;
+                            err);
     } else {
         size_bytes = of.end - of.text;
         memcpy(text, of.text, (size_t)size_bytes);
     }
     /* a damaged zTXt is an empty text, a damaged iTXt none */
-    if (code == LEAT_OK && !(damaged && of.international)) take(texts, &of, text, size_bytes);
+    const bool damaged = size_bytes < 0;
+    if (code == LEAT_OK && !(damaged && of.international))
+        take(texts, &of, text, damaged ? 0 : size_bytes);
     leat_free(text);
     return code;
 }
