@@ -27,9 +27,15 @@ static const char *const nothing[] = {NULL};
 static const char *const run_parts[] = {"training.json", "metrics.jsonl", "reference.json",
                                         ".safetensors", NULL};
 
+const char *const leat_cli_headings[LEAT_CLI_DATA_KINDS] = {
+    [LEAT_CLI_PROBES] = "Options for probe rows",
+    [LEAT_CLI_CAN] = "Options for CAN caches",
+    [LEAT_CLI_IMAGES] = "Options for image data sets",
+    [LEAT_CLI_RUNS] = "Options for training runs",
+};
+
 static const leat_data_kind kinds[LEAT_CLI_DATA_KINDS] = {
-    [LEAT_CLI_PROBES] = {.heading = "Options for probe rows",
-                         .name = "probe rows",
+    [LEAT_CLI_PROBES] = {.name = "probe rows",
                          .one = "probe rows, if any data",
                          .ingest = "leat ingest probes",
                          .inputs = probe_inputs,
@@ -38,8 +44,7 @@ static const leat_data_kind kinds[LEAT_CLI_DATA_KINDS] = {
                          .cat = leat_cat_probes,
                          .batches = leat_batches_probes,
                          .doctor = leat_doctor_probes},
-    [LEAT_CLI_CAN] = {.heading = "Options for CAN caches",
-                      .name = "CAN caches",
+    [LEAT_CLI_CAN] = {.name = "CAN caches",
                       .one = "a CAN cache",
                       .ingest = "leat ingest can",
                       .inputs = can_inputs,
@@ -50,8 +55,7 @@ static const leat_data_kind kinds[LEAT_CLI_DATA_KINDS] = {
                       .cat = leat_cat_can,
                       .batches = leat_batches_can,
                       .doctor = leat_doctor_can},
-    [LEAT_CLI_IMAGES] = {.heading = "Options for image data sets",
-                         .name = "image data sets",
+    [LEAT_CLI_IMAGES] = {.name = "image data sets",
                          .one = "an image data set",
                          .ingest = "leat ingest images",
                          .inputs = image_inputs,
@@ -62,8 +66,7 @@ static const leat_data_kind kinds[LEAT_CLI_DATA_KINDS] = {
                          .cat = leat_cat_images,
                          .batches = leat_batches_images,
                          .doctor = leat_doctor_images},
-    [LEAT_CLI_RUNS] = {.heading = "Options for training runs",
-                       .name = "training runs",
+    [LEAT_CLI_RUNS] = {.name = "training runs",
                        .one = "a training run",
                        .ingest = "leat train dcgan",
                        .inputs = nothing,
@@ -77,13 +80,6 @@ static const leat_data_kind kinds[LEAT_CLI_DATA_KINDS] = {
 };
 
 enum { FIRST_KIND = LEAT_CLI_ANY + 1 };
-
-const char *leat_cli_heading(const leat_cli_rows *rows, leat_cli_data data) {
-    if (data == LEAT_CLI_ANY) return "Options"; /* at least --help */
-    for (int i = 0; i < rows->count; i++)
-        if (rows->rows[i].shown == (int)data) return kinds[data].heading;
-    return NULL;
-}
 
 /* ---- Paths that are not data --------------------------------------------------------------- */
 

@@ -14,10 +14,9 @@
 typedef struct leat_doctor leat_doctor;
 
 typedef struct leat_data_kind {
-    const char *heading; /* heading of its options in help: "Options for CAN caches" */
-    const char *name;    /* what its options are for: "CAN caches" */
-    const char *one;     /* what a path holds: "a CAN cache" */
-    const char *ingest;  /* the command that makes it: "leat ingest can" */
+    const char *name;   /* what its options are for: "CAN caches" */
+    const char *one;    /* what a path holds: "a CAN cache" */
+    const char *ingest; /* the command that makes it: "leat ingest can" */
     /* Raw inputs of `ingest`, and files inside the data: names, or suffixes if they start with a
      * full stop; each list ends with NULL. Neither is a valid argument of a command. */
     const char *const *inputs;

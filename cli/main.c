@@ -9,11 +9,7 @@
 
 #include "command/internal.h"
 
-const char *leat_cli_called(const leat_cli_command *command, char text[LEAT_CLI_CALLED_BYTES]) {
-    snprintf(text, LEAT_CLI_CALLED_BYTES, "leat%s%s", command != NULL ? " " : "",
-             command != NULL ? command->words : "");
-    return text;
-}
+const leat_cli_program leat_cli_this = {.name = "leat"};
 
 /* The number of words of the command at the start of argv, and the command; 0 if there is none. */
 static int find_command(int count, char **argv, const leat_cli_command **found) {

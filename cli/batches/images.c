@@ -45,14 +45,6 @@ static int make_batches(images_job *job) {
     return batches_run_steps(&job->run);
 }
 
-int64_t images_at(const images_job *job, int64_t position) {
-    leat_image_order order = {.seed = job->options.seed,
-                              .count = job->facts.count,
-                              .image_bytes = 3 * (int64_t)job->facts.size * job->facts.size,
-                              .window_bytes = job->options.window_bytes};
-    return leat_image_in_order(&order, position);
-}
-
 /* ---- What the command does ---------------------------------------------------------------- */
 
 static int explain(const images_job *job) {

@@ -19,7 +19,7 @@ typedef struct images_explained {
     int64_t step, first_row, end_row;
 } images_explained;
 
-/* ---- images.c ---- */
+/* ---- images_order.c ---- */
 /* The image at a position of the run. */
 int64_t images_at(const images_job *job, int64_t position);
 

@@ -81,6 +81,13 @@ static void write_option(leat_cli *cli, const leat_cli_row *row) {
     write_wrapped(cli, words, OPTION_COLUMN, OPTION_COLUMN);
 }
 
+const char *leat_cli_heading(const leat_cli_rows *rows, leat_cli_data data) {
+    if (data == LEAT_CLI_ANY) return "Options"; /* at least --help */
+    for (int i = 0; i < rows->count; i++)
+        if (rows->rows[i].shown == (int)data) return leat_cli_headings[data];
+    return NULL;
+}
+
 static void write_options(leat_cli *cli, const leat_cli_rows *rows, leat_cli_data data) {
     const char *heading = leat_cli_heading(rows, data);
     if (heading == NULL) return;

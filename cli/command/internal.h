@@ -60,8 +60,15 @@ struct leat_cli {
 
 extern const leat_cli_command *const leat_cli_commands[]; /* ends with NULL */
 
+/* This program (cli/main.c, cli/worker/main.c), and the command that it is without a word. */
+typedef struct leat_cli_program {
+    const char *name;
+    const leat_cli_command *itself; /* NULL: none */
+} leat_cli_program;
+extern const leat_cli_program leat_cli_this;
+
 /* How a command is called, and what --help is of without one (NULL): "leat ingest probes", "leat".
- * A program with another name has its own (cli/worker/main.c). Returns text. */
+ * Returns text. */
 #define LEAT_CLI_CALLED_BYTES 80
 const char *leat_cli_called(const leat_cli_command *command, char text[LEAT_CLI_CALLED_BYTES]);
 
@@ -87,8 +94,9 @@ bool leat_cli_completion(leat_cli *cli, const char *shell);
 #define LEAT_CLI_HELP_BYTES 800
 const char *leat_cli_help_of(const leat_cli_row *row);
 void leat_cli_help_words(const leat_cli_row *row, char text[LEAT_CLI_HELP_BYTES]);
-/* The heading of the options for a kind of data, "Options for CAN caches"; NULL: no options
- * (data_kinds.c). */
+/* Of the options for a kind of data (data_kinds.c): "Options for CAN caches". */
+extern const char *const leat_cli_headings[LEAT_CLI_DATA_KINDS];
+/* The heading of the options for a kind of data; NULL: the command has none. */
 const char *leat_cli_heading(const leat_cli_rows *rows, leat_cli_data data);
 /* Whether there are options of kind SIZE, and the note to print once below them. */
 bool leat_cli_has_sizes(const leat_cli_rows *rows);

@@ -205,6 +205,13 @@ void leat_cli_note(leat_cli *cli, const char *format, ...) {
     va_end(arguments);
 }
 
+const char *leat_cli_called(const leat_cli_command *command, char text[LEAT_CLI_CALLED_BYTES]) {
+    const bool words = command != NULL && command != leat_cli_this.itself;
+    snprintf(text, LEAT_CLI_CALLED_BYTES, "%s%s%s", leat_cli_this.name, words ? " " : "",
+             words ? command->words : "");
+    return text;
+}
+
 int leat_cli_usage(leat_cli *cli, const char *format, ...) {
     char called[LEAT_CLI_CALLED_BYTES], more[LEAT_CLI_CALLED_BYTES + 32];
     snprintf(more, sizeof more, "; see %s --help", leat_cli_called(cli->command, called));

@@ -5,16 +5,6 @@
 
 #include "data_kinds.h"
 
-const char *leat_image_reason_words(int reason) {
-    static const char *const words[LEAT_IMAGE_REASONS] = {
-        [LEAT_IMAGE_NOT_AN_IMAGE] = "not an image", [LEAT_IMAGE_DAMAGED] = "damaged",
-        [LEAT_IMAGE_TRUNCATED] = "truncated",       [LEAT_IMAGE_TOO_LARGE] = "too large",
-        [LEAT_IMAGE_TOO_SMALL] = "too small",       [LEAT_IMAGE_UNSUPPORTED] = "unsupported",
-        [LEAT_IMAGE_UNREADABLE] = "unreadable",
-    };
-    return reason >= 0 && reason < LEAT_IMAGE_REASONS ? words[reason] : "";
-}
-
 /* ---- text -------------------------------------------------------------------------------- */
 
 static void put_side(leat_cli *cli, const char *name, const leat_distribution *dist) {

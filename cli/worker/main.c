@@ -19,17 +19,10 @@
 const leat_cli_command *const leat_cli_commands[] = {&leat_cmd_work, &leat_cmd_version, NULL};
 const leat_cli_option leat_cli_models[] = {{0}};
 
-const char *leat_cli_called(const leat_cli_command *command, char text[LEAT_CLI_CALLED_BYTES]) {
-    snprintf(text, LEAT_CLI_CALLED_BYTES, "%s",
-             command == &leat_cmd_version ? "leat-worker version" : "leat-worker");
-    return text;
-}
+const leat_cli_program leat_cli_this = {.name = "leat-worker", .itself = &leat_cmd_work};
 
 /* Neither command has options for a kind of data. */
-const char *leat_cli_heading(const leat_cli_rows *rows, leat_cli_data data) {
-    (void)rows;
-    return data == LEAT_CLI_ANY ? "Options" : NULL;
-}
+const char *const leat_cli_headings[LEAT_CLI_DATA_KINDS] = {NULL};
 
 void leat_version_more(leat_cli *cli) { (void)cli; }
 void leat_version_more_json(leat_json *json) { (void)json; }
