@@ -452,7 +452,11 @@ static void png_bounds(void **state) {
     static const struct {
         const char *type, *before;
         int before_bytes;
-    } texts[] = {{"tEXt", "k", 2}, {"zTXt", "k\0", 3}, {"iTXt", "k\0\1\0de\0k", 9}};
+    } texts[] = {{"tEXt", "k", 2},
+                 {"zTXt", "k\0", 3},
+                 {"iTXt", "k\0\1\0de\0k", 9},
+                 {"zTXt", "XML:com.adobe.xmp\0", 19},
+                 {"iTXt", "Raw profile type exif\0\1\0\0", 26}};
     for (size_t i = 0; i < 2 * COUNT(texts); i++) {
         const bool much = i % 2 == 1, plain = i / 2 == 0;
         png = png_begin(2, 1, 8, GREY);
