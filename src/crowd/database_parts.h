@@ -16,11 +16,13 @@ LEAT_MUST_CHECK leat_code leat_database_call(leat_pg *pg, leat_pg_rows **rows, l
         (pg), (rows), (leat_pg_shape){(columns), (least_rows), false}, (sql),                      \
         (const leat_pg_value[]){__VA_ARGS__},                                                      \
         (int)(sizeof((const leat_pg_value[]){__VA_ARGS__}) / sizeof(leat_pg_value)), (err))
-/* With one value; without an answer that is read. */
+/* With one value for an answer. */
 #define LEAT_DATABASE_VALUE(pg, rows, sql, err, ...)                                               \
     LEAT_DATABASE_ROWS(pg, rows, 1, 1, sql, err, __VA_ARGS__)
+/* Without an answer that is read: `rows` is the word NULL. */
 #define LEAT_DATABASE_CALL(pg, rows, sql, err, ...)                                                \
-    LEAT_DATABASE_ROWS(pg, rows, 0, 0, sql, err, __VA_ARGS__)
+    LEAT_DATABASE_ROWS(pg, LEAT_DATABASE_ROWS_##rows, 0, 0, sql, err, __VA_ARGS__)
+#define LEAT_DATABASE_ROWS_NULL ((leat_pg_rows **)0)
 
 /* One row with one column: a boolean, or a text. The text is cut to fit. */
 LEAT_MUST_CHECK leat_code leat_database_take_bool(leat_code code, leat_pg_rows *rows, bool *value);
