@@ -13,6 +13,7 @@
 #include "base/library.h"
 #include "base/mem.h"
 #include "base/thread.h"
+#include "crowd/url_text.h"
 
 #if LEAT_HAVE_PQ
 
@@ -116,15 +117,9 @@ static int decode_char(const char **at) {
     return *end == 0 && value > 0 ? (int)value : -1;
 }
 
-/* The parameters of a URL, from its "?"; NULL: none. A password may have one, too. */
-static const char *parameters_of(const char *url) {
-    const char *host = strchr(url, '@');
-    return strchr(host != NULL ? host : url, '?');
-}
-
 /* Takes `run=NAME` out of the parameters of a URL. */
 static leat_code take_run(leat_pg_place *place, leat_error *err) {
-    const char *found = parameters_of(place->url);
+    const char *found = leat_url_parameters(place->url);
     char *at = found != NULL ? place->url + (found - place->url) : NULL;
     while (at != NULL) {
         char *word = at + 1, *next = strchr(word, '&');
@@ -147,39 +142,6 @@ static leat_code take_run(leat_pg_place *place, leat_error *err) {
         return LEAT_OK;
     }
     return LEAT_OK;
-}
-
-/* Parameters that may be shown to everybody. */
-static bool is_plain_parameter(const char *word, size_t length) {
-    static const char *const plain[] = {"run=",    "sslmode=",         "sslrootcert=",
-                                        "sslcrl=", "connect_timeout=", "target_session_attrs=",
-                                        "sslsni=", "channel_binding=", "gssencmode="};
-    for (size_t i = 0; i < sizeof plain / sizeof *plain; i++)
-        if (length > strlen(plain[i]) && strncmp(word, plain[i], strlen(plain[i])) == 0)
-            return true;
-    return false;
-}
-
-/* The URL without its passwords, wherever they are. */
-static void hide_password(const char *url, char shown[LEAT_PG_URL_BYTES]) {
-    const char *user = strstr(url, "://");
-    const char *at = user != NULL ? strchr(user + 3, '@') : NULL;
-    const char *colon = at != NULL ? memchr(user + 3, ':', (size_t)(at - user - 3)) : NULL;
-    const char *query = parameters_of(url);
-    const int end = (int)(query != NULL ? query - url : (long)strlen(url));
-    if (colon == NULL) snprintf(shown, LEAT_PG_URL_BYTES, "%.*s", end, url);
-    else
-        snprintf(shown, LEAT_PG_URL_BYTES, "%.*s:***%.*s", (int)(colon - url), url,
-                 end - (int)(at - url), at);
-    for (char mark = '?'; query != NULL && *query != 0;) {
-        const size_t length = strcspn(query + 1, "&"), used = strlen(shown);
-        if (is_plain_parameter(query + 1, length)) {
-            snprintf(shown + used, LEAT_PG_URL_BYTES - used, "%c%.*s", mark, (int)length,
-                     query + 1);
-            mark = '&';
-        }
-        query += 1 + length;
-    }
 }
 
 /* A setting of a parsed URL; NULL if it is not there. */
@@ -243,6 +205,43 @@ static leat_code find_authorities(leat_pg_place *place, const PQconninfoOption *
     return leat_authorities_find(place->authorities, err);
 }
 
+/* What else "host=x sslmode=y" says, without passwords: "?sslmode=y". */
+static void encode_rest(char to[256], const PQconninfoOption *options) {
+    static const char own[] = " user password host port dbname ";
+    char word[64], value[LEAT_URL_WORD_BYTES];
+    size_t size = 0;
+    for (to[0] = 0; options->keyword != NULL; options++) {
+        snprintf(word, sizeof word, " %s ", options->keyword);
+        if (options->val == NULL || strstr(own, word) != NULL || options->dispchar[0] == '*')
+            continue;
+        leat_url_encode(value, options->val, "");
+        snprintf(to + size, 256 - size, "%c%s=%s", size == 0 ? '?' : '&', options->keyword, value);
+        size = strlen(to);
+    }
+}
+
+/* "host=x dbname=y" is another way to name a database: says it as a URL. */
+static leat_code refuse_words(const char *words, leat_error *err) {
+    library pq = {0};
+    char *why = NULL, user[LEAT_URL_WORD_BYTES], host[LEAT_URL_WORD_BYTES];
+    char port[LEAT_URL_WORD_BYTES], database[LEAT_URL_WORD_BYTES], rest[256];
+    LEAT_TRY(load(&pq, err));
+    PQconninfoOption *options = pq.conninfoParse(words, &why);
+    if (why != NULL) pq.freemem(why);
+    if (options == NULL)
+        return leat_fail(err, LEAT_ERR_OPTION,
+                         "a database is named as postgresql://USER:PASSWORD@HOST:PORT/DATABASE");
+    leat_url_encode(user, setting(options, "user"), "USER");
+    leat_url_encode(host, setting(options, "host"), "HOST");
+    leat_url_encode(port, setting(options, "port"), "5432");
+    leat_url_encode(database, setting(options, "dbname"), "DATABASE");
+    encode_rest(rest, options);
+    pq.conninfoFree(options);
+    return leat_fail(err, LEAT_ERR_OPTION,
+                     "a database is named by a URL: use postgresql://%s:PASSWORD@%s:%s/%s%s", user,
+                     host, port, database, rest);
+}
+
 leat_code leat_pg_place_parse(leat_pg_place *place, const char *url, leat_error *err) {
     library pq = {0};
     char *why = NULL;
@@ -251,10 +250,9 @@ leat_code leat_pg_place_parse(leat_pg_place *place, const char *url, leat_error 
         return leat_fail(err, LEAT_ERR_OPTION, "the URL has more than %d characters",
                          LEAT_PG_URL_BYTES - 1);
     if (strncmp(url, "postgresql://", 13) != 0 && strncmp(url, "postgres://", 11) != 0)
-        return leat_fail(err, LEAT_ERR_OPTION,
-                         "a database is named as postgresql://USER:PASSWORD@HOST:PORT/DATABASE");
+        return refuse_words(url, err);
     memcpy(place->url, url, strlen(url) + 1);
-    hide_password(url, place->shown);
+    leat_url_hide(url, place->shown);
     LEAT_TRY(take_run(place, err));
     LEAT_TRY(load(&pq, err));
     PQconninfoOption *options = pq.conninfoParse(place->url, &why);
@@ -400,14 +398,16 @@ static leat_code start(leat_pg *pg, const leat_pg_place *place, const char *prog
     return LEAT_OK;
 }
 
-/* The server's side of keep-alives, which a dead peer's locks depend on. By SET, because session
+/* The server's side of keep-alives, which a dead peer's locks depend on; and what the functions of
+ * the schema are written for: a stricter isolation, which a login or database may have as its
+ * default, would undo most calls of machines that work at the same time. By SET, because session
  * poolers do not pass on the options of a connection. */
 static const char settings[] =
     "set tcp_keepalives_idle = 10; set tcp_keepalives_interval = 5; set tcp_keepalives_count = 3; "
     "set tcp_user_timeout = 30000; set client_min_messages = error; set bytea_output = hex; "
     "set extra_float_digits = 3; set datestyle = iso; set timezone = 'UTC'; "
     "set statement_timeout = 0; set idle_in_transaction_session_timeout = 60000; set lock_timeout "
-    "= 30000; "
+    "= 30000; set default_transaction_isolation = 'read committed'; "
     "set search_path = pg_catalog, pg_temp";
 
 leat_code leat_pg_connect_why(leat_pg **out, const leat_pg_place *place, const char *program,
