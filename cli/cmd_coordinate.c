@@ -60,8 +60,12 @@ static int settings_of_database(leat_cli *cli, const char *run, leat_coordinate_
                                 leat_train_wanted *wanted) {
     leat_error err = {0};
     if (!leat_cli_flag(cli, "resume") || leat_run_is_at(run)) return 0;
+    options->say = leat_crowd_say;
+    options->user = options->train.user = cli;
+    options->train.progress = leat_cli_progress;
     const leat_code code = leat_coordinate_settings(options, wanted->model, run, &options->train,
                                                     &wanted->settings, &err);
+    leat_cli_progress_end(cli);
     if (code == LEAT_OK || code == LEAT_ERR_NOT_FOUND) return 0;
     return leat_cli_fail(cli, &err);
 }

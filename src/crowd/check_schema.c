@@ -123,7 +123,19 @@ static void tell_absent(leat_check *self, const schema_facts *of) {
                     "schema: none yet, and this login may not create it");
 }
 
-static bool is_complete(leat_check *self) {
+/* Reports what is missing, unless it is "". */
+static bool tell_missing(const leat_check *self, const char *missing) {
+    char remedy[LEAT_DATABASE_REMEDY_BYTES], todo[2 * LEAT_DATABASE_REMEDY_BYTES];
+    if (missing[0] == 0) return false;
+    leat_database_replacement("RUN", remedy);
+    snprintf(todo, sizeof todo, "if a dump is being restored, wait for its end; otherwise %s",
+             remedy);
+    leat_check_tell(self, LEAT_CROWD_PROBLEM, todo, "schema: incomplete: %.1500s missing", missing);
+    return true;
+}
+
+/* `version`: as is_ours found it. */
+static bool is_complete(leat_check *self, int64_t version) {
     static const char *const creates_relation[] = {"create table ", "create view ", NULL};
     static const char *const creates_function[] = {"create function ", NULL};
     static const char missing_relations[] =
@@ -135,35 +147,33 @@ static bool is_complete(leat_check *self) {
         "(select from pg_proc p join pg_namespace n on n.oid = p.pronamespace where n.nspname = "
         "'leat' and p.proname = name)";
     names relations = {0}, functions = {0};
-    char missing[2][WORDS_BYTES], todo[LEAT_DATABASE_REMEDY_BYTES];
+    char missing[2][WORDS_BYTES], keys[LEAT_CROWD_WORDS_BYTES] = "";
     find_created(&relations, creates_relation);
     find_created(&functions, creates_function);
     ask_text(self, missing[0], missing_relations, relations.text);
     ask_text(self, missing[1], missing_functions, functions.text);
-    bool complete = true;
-    leat_database_replacement("RUN", todo);
-    for (int i = 0; i < 2; i++) {
-        if (missing[i][0] == 0) continue;
-        complete = false;
-        leat_check_tell(self, LEAT_CROWD_PROBLEM, todo, "schema: incomplete: %.1500s missing",
-                        missing[i]);
-    }
-    return complete;
+    /* whoever may not use the schema does not learn it */
+    if (!leat_pg_broken(self->pg)) (void)!leat_database_find_missing(self->pg, keys, NULL);
+    bool complete = !tell_missing(self, missing[0]);
+    complete = !tell_missing(self, missing[1]) && complete;
+    return complete &&
+           !tell_missing(self, version == LEAT_DATABASE_UNFINISHED ? "its version" : keys);
 }
 
-/* The version, unless this login may not know it. False: another one than this leat's. */
-static bool is_ours(leat_check *self) {
+/* *version: 0 if this login may not know it, or as leat_database_find_version. False: it is another
+ * one than this leat's. */
+static bool is_ours(leat_check *self, int64_t *version) {
     char todo[LEAT_DATABASE_REMEDY_BYTES];
     leat_error why = {0};
-    int64_t version = 0;
+    *version = 0;
     if (leat_pg_broken(self->pg) ||
-        leat_database_find_version(self->pg, &version, &why) != LEAT_OK || version == 0)
+        leat_database_find_version(self->pg, version, &why) != LEAT_OK || *version <= 0)
         return true;
-    self->facts->schema_version = version;
-    if (version == LEAT_CROWD_SCHEMA_VERSION) return true;
-    (void)leat_database_remedy(version, "RUN", todo);
+    self->facts->schema_version = *version;
+    if (*version == LEAT_CROWD_SCHEMA_VERSION) return true;
+    (void)leat_database_remedy(*version, "RUN", todo);
     leat_check_tell(self, LEAT_CROWD_PROBLEM, todo, "schema: version %lld, and this leat needs %d",
-                    (long long)version, LEAT_CROWD_SCHEMA_VERSION);
+                    (long long)*version, LEAT_CROWD_SCHEMA_VERSION);
     return false;
 }
 
@@ -252,7 +262,8 @@ static void tell_rights(leat_check *self, const schema_facts *of, const char *gr
 
 static void tell_present(leat_check *self, const schema_facts *of) {
     char grants[WORDS_BYTES], views[WORDS_BYTES], todo[WORDS_BYTES];
-    if (!is_ours(self) || !is_complete(self)) return;
+    int64_t version = 0;
+    if (!is_ours(self, &version) || !is_complete(self, version)) return;
     find_grants(self, of, grants, views);
     const bool may_read = of->may_use && views[0] == 0;
     if (leat_pg_broken(self->pg)) return;

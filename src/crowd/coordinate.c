@@ -175,7 +175,8 @@ static leat_code look_first(leat_coordinator *self, leat_error *err) {
         self->pg = NULL;
         if (code == LEAT_ERR_UNSUPPORTED || code == LEAT_ERR_OPTION)
             return leat_error_copy(err, &why);
-        if (code != LEAT_ERR_CONNECTION || self->options->train.resume) break;
+        const bool waits = code == LEAT_ERR_CONNECTION || code == LEAT_ERR_BUSY;
+        if (!waits || self->options->train.resume) break;
         if (!told)
             leat_coordinator_say(self, "%s; trying again until it succeeds" LEAT_PG_NEVER_CONNECTED,
                                  why.message);
@@ -206,6 +207,7 @@ static leat_code connect_again(leat_coordinator *self, leat_error *err) {
     LEAT_TRY(leat_coordinator_sync(self, err));
     LEAT_TRY(leat_coordinator_record_begin(self, err));
     self->lost = false;
+    self->opened = true;
     leat_coordinator_say(self, "the run \"%s\" is open at step %lld of %lld", self->name,
                          (long long)leat_trainer_state(self->session.trainer)->step,
                          (long long)self->session.steps);
@@ -231,9 +233,26 @@ static leat_code take_step(leat_coordinator *self, leat_error *err) {
     return code == LEAT_OK ? LEAT_OK : leat_error_copy(err, &why);
 }
 
-/* A failure after which the coordinator connects again. */
-static bool goes_away(leat_code code) {
-    return code == LEAT_ERR_CONNECTION || code == LEAT_ERR_BUSY || code == LEAT_ERR_NOT_FOUND;
+/* A failure after which the coordinator connects again. One that had the run open does so once a
+ * step where the schema lacks something: if a dump is restored over it, it is not complete then,
+ * and is waited for. */
+static bool goes_away(leat_coordinator *self, leat_code code) {
+    const int64_t step = leat_trainer_state(self->session.trainer)->step;
+    if (code == LEAT_ERR_CONNECTION || code == LEAT_ERR_BUSY || code == LEAT_ERR_NOT_FOUND)
+        return true;
+    if (self->pg == NULL || !leat_database_is_lacking(self->pg)) return false;
+    const bool again = step == self->lacking_step;
+    self->lacking_step = step;
+    return self->opened && !again;
+}
+
+/* Why it connects again: once a reason, however often it tries. */
+static void say_lost(leat_coordinator *self, leat_code code, const leat_error *why) {
+    if (!self->lost || code != self->lost_code)
+        leat_coordinator_say(self, "%s; trying again until it succeeds%s", why->message,
+                             self->result->connections == 0 ? LEAT_PG_NEVER_CONNECTED : "");
+    self->lost = true;
+    self->lost_code = code;
 }
 
 /* The last state is in the database before the run is finished there: a commit of it may have
@@ -283,11 +302,8 @@ static leat_code serve(leat_coordinator *self, leat_error *err) {
         }
         if (code == LEAT_OK) code = finish(self, &why);
         if (code == LEAT_ERR_CANCELLED) return stop(self, err);
-        if (!goes_away(code)) return leat_error_copy(err, &why);
-        if (!self->lost)
-            leat_coordinator_say(self, "%s; trying again until it succeeds%s", why.message,
-                                 self->result->connections == 0 ? LEAT_PG_NEVER_CONNECTED : "");
-        self->lost = true;
+        if (!goes_away(self, code)) return leat_error_copy(err, &why);
+        say_lost(self, code, &why);
         leat_pg_close(self->pg);
         self->pg = NULL;
         LEAT_TRY(leat_exchange_again(self->exchange, err));
@@ -354,7 +370,7 @@ leat_code leat_coordinate(const char *model, const char *data, const char *run,
     self->options = options;
     self->result = result;
     self->folder = run;
-    self->taken.step = -1;
+    self->taken.step = self->lacking_step = -1;
     self->stop = (leat_stop){.asked = is_stopped, .of = self};
     self->pause = leat_pause_make(options->poll_ms, PAUSE_MOST_MS);
     leat_code code = prepare(self, model, data, run, err);

@@ -41,9 +41,12 @@ typedef struct leat_coordinator {
     leat_database_hold hold;
     leat_hold_renewer renewer;
     leat_pause pause;
-    leat_stop stop; /* asks the caller */
-    bool stopped;   /* it said so */
-    bool lost;      /* the database, and the caller knows it */
+    leat_stop stop;       /* asks the caller */
+    bool stopped;         /* it said so */
+    bool lost;            /* the database, and the caller knows it */
+    leat_code lost_code;  /* why */
+    bool opened;          /* the run was open once */
+    int64_t lacking_step; /* at which the schema lacked something, the last time; -1: never */
     bool tried_to_create, finished;
     bool alone;  /* no machine works, and the caller knows it */
     bool serves; /* the run keeps its data set in the database */

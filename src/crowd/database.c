@@ -27,6 +27,7 @@ static const struct {
     {"57014", LEAT_ERR_BUSY},
     {"55P03", LEAT_ERR_BUSY},
     {"25006", LEAT_ERR_BUSY},
+    {"40", LEAT_ERR_BUSY}, /* undone however often it was tried */
     /* files of the server; what cannot pass is unlogged, and leat.recover makes it again */
     {"58", LEAT_ERR_BUSY},
     {"XX001", LEAT_ERR_CORRUPT},
@@ -62,6 +63,14 @@ leat_code leat_database_call(leat_pg *pg, leat_pg_rows **rows, leat_pg_shape sha
 
 bool leat_database_is_taken(const leat_pg *pg) {
     return strcmp(leat_pg_sqlstate(pg), "LT001") == 0;
+}
+
+bool leat_database_is_lacking(const leat_pg *pg) {
+    /* a function, a column, a key that "on conflict" names, a right */
+    static const char *const lacking[] = {"42883", "42703", "42P10", "42501"};
+    for (size_t i = 0; i < sizeof lacking / sizeof *lacking; i++)
+        if (strcmp(leat_pg_sqlstate(pg), lacking[i]) == 0) return true;
+    return false;
 }
 
 bool leat_database_is_elsewhere(const leat_pg *pg) {

@@ -14,7 +14,7 @@
 #include "crowd/libpq.h"
 #include "leat/train.h"
 
-#define LEAT_CROWD_SCHEMA_VERSION 5
+#define LEAT_CROWD_SCHEMA_VERSION 6
 #define LEAT_CROWD_PART_BYTES_MIN 1024
 #define LEAT_CROWD_PART_BYTES_MAX (INT64_C(8) << 20)
 #define LEAT_CROWD_WORDS_BYTES 512
@@ -25,12 +25,15 @@
     "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-"
 
 /* Creates the schema if it is missing. LEAT_ERR_UNSUPPORTED: it is another version's, or the server
- * is older than 13. LEAT_ERR_OPTION: this login may not create it. */
+ * is older than 13. LEAT_ERR_OPTION: this login may not create it. LEAT_ERR_BUSY: it is being
+ * restored from a dump, as leat_database_check_complete. */
 LEAT_MUST_CHECK leat_code leat_database_install(leat_pg *pg, leat_error *err);
 /* The SQL that creates it, in two parts. */
 const char *leat_database_schema(int part);
 
-/* The version of the schema of a database; 0: it has none. */
+/* The version of the schema of a database; 0: it has none; LEAT_DATABASE_UNFINISHED: the schema
+ * does not say which, as while a dump is restored. */
+#define LEAT_DATABASE_UNFINISHED (-1)
 LEAT_MUST_CHECK leat_code leat_database_find_version(leat_pg *pg, int64_t *version,
                                                      leat_error *err);
 /* What is done about another version than this leat's: for the owner of the database, with `run`
@@ -39,6 +42,18 @@ LEAT_MUST_CHECK leat_code leat_database_find_version(leat_pg *pg, int64_t *versi
 bool leat_database_remedy(int64_t version, const char *run, char words[LEAT_DATABASE_REMEDY_BYTES]);
 /* And about a schema that is not complete. */
 void leat_database_replacement(const char *run, char words[LEAT_DATABASE_REMEDY_BYTES]);
+/* Keys and indexes that a schema of this leat's version lacks, in words; "": it has them all. They
+ * come last when a dump is restored. */
+LEAT_MUST_CHECK leat_code leat_database_find_missing(leat_pg *pg,
+                                                     char missing[LEAT_CROWD_WORDS_BYTES],
+                                                     leat_error *err);
+/* LEAT_ERR_BUSY: some are missing; the message says what to do if nobody restores a dump. */
+LEAT_MUST_CHECK leat_code leat_database_check_complete(leat_pg *pg, leat_error *err);
+/* The same of a version that find_version gave: LEAT_OK for all but LEAT_DATABASE_UNFINISHED. */
+LEAT_MUST_CHECK leat_code leat_database_check_finished(int64_t version, leat_error *err);
+/* After a failure: something of the schema is missing, or this login may not use it; so it is while
+ * a dump is restored. */
+bool leat_database_is_lacking(const leat_pg *pg);
 /* Fails: LEAT_ERR_UNSUPPORTED, with the version, the one that is needed, and the remedy. */
 LEAT_MUST_CHECK leat_code leat_database_refuse_version(int64_t version, const char *remedy,
                                                        leat_error *err);
@@ -99,9 +114,11 @@ LEAT_MUST_CHECK leat_code leat_database_claim(leat_pg *pg, int64_t run, const ch
 LEAT_MUST_CHECK leat_code leat_database_claim_ahead(leat_pg *pg, int64_t run, const char *machine,
                                                     int64_t kept, leat_database_lease *lease,
                                                     leat_error *err);
-/* In the following, why is "" if it was done; else the lease is over, because ... This one:
- * another process has the same key, as on machines that were copied with it. */
+/* In the following, why is "" if it was done; else the lease is over, because ... These two:
+ * another process has the same key, as on machines that were copied with it; a copy of the unit was
+ * there first. */
 #define LEAT_DATABASE_CLONED "another process works as this machine"
+#define LEAT_DATABASE_SLOWER "another machine was faster"
 LEAT_MUST_CHECK leat_code leat_database_renew(leat_pg *pg, const leat_database_lease *lease,
                                               char why[LEAT_CROWD_WORDS_BYTES], leat_error *err);
 LEAT_MUST_CHECK leat_code leat_database_release(leat_pg *pg, const leat_database_lease *lease,

@@ -33,9 +33,10 @@ static const struct {
     int64_t first, last;
     const char *remedy;
 } older[] = {
-    /* all steps have the same number of units; in 1 to 3, moreover, a step has a column for each
-     * number of one model, and in 1 and 2 a run has no data set or no list of it */
-    {1, 4, replacement},
+    /* in 5 machines are of a run before they can work on it, and norms of results are not kept; in
+     * 1 to 4 all steps have the same number of units; in 1 to 3, moreover, a step has a column for
+     * each number of one model, and in 1 and 2 a run has no data set or no list of it */
+    {1, 5, replacement},
 };
 
 void leat_database_replacement(const char *run, char words[LEAT_DATABASE_REMEDY_BYTES]) {
@@ -55,18 +56,62 @@ bool leat_database_remedy(int64_t version, const char *run,
 
 leat_code leat_database_find_version(leat_pg *pg, int64_t *version, leat_error *err) {
     leat_pg_rows *rows = NULL;
-    bool there = false;
     *version = 0;
-    const leat_code code =
-        leat_database_call(pg, &rows, (leat_pg_shape){1, 1, false},
-                           "select to_regclass('leat.version') is not null", NULL, 0, err);
-    LEAT_TRY(leat_database_take_bool(code, rows, &there));
-    if (!there) return LEAT_OK;
+    LEAT_TRY(leat_database_call(pg, &rows, (leat_pg_shape){2, 1, false},
+                                "select to_regnamespace('leat') is not null, "
+                                "to_regclass('leat.version') is not null",
+                                NULL, 0, err));
+    const bool schema_there = leat_pg_text(rows, 0, 0)[0] == 't';
+    const bool table_there = leat_pg_text(rows, 0, 1)[0] == 't';
+    leat_pg_rows_destroy(rows);
+    if (!table_there) {
+        *version = schema_there ? LEAT_DATABASE_UNFINISHED : 0;
+        return LEAT_OK;
+    }
     LEAT_TRY(leat_database_call(pg, &rows, (leat_pg_shape){1, 0, false},
                                 "select version from leat.version", NULL, 0, err));
-    if (leat_pg_row_count(rows) == 1) *version = leat_pg_int(rows, 0, 0);
+    *version = leat_pg_row_count(rows) == 1 ? leat_pg_int(rows, 0, 0) : LEAT_DATABASE_UNFINISHED;
     leat_pg_rows_destroy(rows);
     return LEAT_OK;
+}
+
+/* ---- a schema that is being restored --------------------------------------------------------- */
+
+/* Whoever restores a dump creates schema, functions and tables first, then fills the tables, one
+ * after the other, and then adds keys and indexes. A coordinator that began before the end would
+ * write rows twice, or be in the way of a key. */
+static leat_code refuse_unfinished(const char *missing, leat_error *err) {
+    return leat_fail(err, LEAT_ERR_BUSY,
+                     "the schema \"leat\" of this database is not complete, without %.150s: a dump "
+                     "is being restored; if nobody is restoring one, restore it again or drop the "
+                     "schema: DROP SCHEMA leat CASCADE",
+                     missing);
+}
+
+leat_code leat_database_check_finished(int64_t version, leat_error *err) {
+    return version == LEAT_DATABASE_UNFINISHED ? refuse_unfinished("its version", err) : LEAT_OK;
+}
+
+leat_code leat_database_find_missing(leat_pg *pg, char missing[LEAT_CROWD_WORDS_BYTES],
+                                     leat_error *err) {
+    static const char sql[] =
+        "select coalesce(string_agg(what, ', ' order by what), '') from ("
+        "select 'the key of ' || relname as what from pg_class c where relnamespace = "
+        "'leat'::regnamespace and relkind = 'r' and relname <> 'version' and not exists (select "
+        "from pg_constraint where conrelid = c.oid and contype = 'p') union all "
+        "select 'the index ' || name from unnest('{run_name,lease_unit,lease_machine}'::text[]) "
+        "name where to_regclass('leat.' || name) is null union all "
+        "select 'foreign keys' where (select count(*) from pg_constraint where connamespace = "
+        "'leat'::regnamespace and contype = 'f') < 4) m";
+    leat_pg_rows *rows = NULL;
+    const leat_code code = leat_database_call(pg, &rows, false, sql, NULL, 0, err);
+    return leat_database_take_text(code, rows, missing, LEAT_CROWD_WORDS_BYTES);
+}
+
+leat_code leat_database_check_complete(leat_pg *pg, leat_error *err) {
+    char missing[LEAT_CROWD_WORDS_BYTES];
+    LEAT_TRY(leat_database_find_missing(pg, missing, err));
+    return missing[0] == 0 ? LEAT_OK : refuse_unfinished(missing, err);
 }
 
 leat_code leat_database_refuse_version(int64_t version, const char *remedy, leat_error *err) {
@@ -81,7 +126,7 @@ leat_code leat_database_check_version(leat_pg *pg, leat_error *err) {
     int64_t version = 0;
     const leat_code code = leat_database_find_version(pg, &version, &why);
     if (leat_pg_broken(pg)) return leat_error_copy(err, &why);
-    if (code != LEAT_OK || version == 0 || version == LEAT_CROWD_SCHEMA_VERSION) return LEAT_OK;
+    if (code != LEAT_OK || version <= 0 || version == LEAT_CROWD_SCHEMA_VERSION) return LEAT_OK;
     return leat_database_refuse_version(
         version,
         "use the version of leat that the run is coordinated with, or ask whoever coordinates it",
@@ -123,7 +168,8 @@ leat_code leat_database_install(leat_pg *pg, leat_error *err) {
         LEAT_TRY(leat_database_find_version(pg, &version, err));
         if (version == 0) return leat_error_copy(err, &why);
     }
-    if (version == LEAT_CROWD_SCHEMA_VERSION) return LEAT_OK;
+    LEAT_TRY(leat_database_check_finished(version, err));
+    if (version == LEAT_CROWD_SCHEMA_VERSION) return leat_database_check_complete(pg, err);
     char remedy[LEAT_DATABASE_REMEDY_BYTES];
     (void)leat_database_remedy(version, "RUN", remedy);
     return leat_database_refuse_version(version, remedy, err);

@@ -1,5 +1,5 @@
 -- The schema `leat`: a model trained by lent machines through this database. docs/crowd.md describes
--- it. Version 5; installed by its owner in one transaction.
+-- it. Version 6; installed by its owner in one transaction.
 --
 -- Workers call functions, and read views and the version; they have no other right. The owner's
 -- coordinator reads the tables, and writes through functions too, each of which begins by locking the
@@ -12,7 +12,7 @@ create schema leat;
 grant usage on schema leat to public;
 
 create table leat.version (version integer not null);
-insert into leat.version values (5);
+insert into leat.version values (6);
 
 -- The only clock. The owner may replace it.
 create function leat.clock() returns timestamptz
@@ -122,7 +122,7 @@ create table leat.machine (
   hardware text not null,
   created_at timestamptz not null default leat.clock(),
   seen_at timestamptz not null,
-  run bigint,
+  run bigint,                           -- of which it has asked for units, the last; null: none
   accepted bigint not null default 0,
   refused bigint not null default 0,
   bytes bigint not null default 0,
@@ -259,11 +259,11 @@ begin
     raise exception 'leat: there is no run "%"; open are: %', left(p_run, 64),
       coalesce(open_, 'none') using errcode = 'no_data_found';
   end if;
-  insert into leat.machine (account, id, name, hardware, seen_at, run)
-  values (account_, p_machine, leat.tidy(p_name), leat.tidy(p_hardware), leat.clock(), r.id)
+  -- Not yet a machine of the run: it may have other data or kernels than the run.
+  insert into leat.machine (account, id, name, hardware, seen_at)
+  values (account_, p_machine, leat.tidy(p_name), leat.tidy(p_hardware), leat.clock())
   on conflict (account, id) do update
-  set name = excluded.name, hardware = excluded.hardware, seen_at = leat.clock(),
-      run = excluded.run;
+  set name = excluded.name, hardware = excluded.hardware, seen_at = leat.clock();
   perform leat.end_leases(r.id, p_machine, 0, 'released', 'the machine began anew');
   return query select r.id, r.name, r.model, r.model_hash, r.data, r.data_note, r.samples,
     r.kernel_class, r.identity, r.settings, r.leat_version, r.payload_bytes, r.weights_bytes,
@@ -382,7 +382,7 @@ begin
   if not found then
     raise exception 'leat: the machine is not registered' using errcode = 'no_data_found';
   end if;
-  update leat.machine m set seen_at = leat.clock(), news = ''
+  update leat.machine m set seen_at = leat.clock(), news = '', run = r.id
   where m.account = session_user and m.id = p_machine;
   if r.state <> 'open' or r.step < 0 or r.step >= r.steps then return; end if;
   perform leat.end_leases(r.id, p_machine, p_kept, 'released', 'the machine does not know of it');
@@ -435,11 +435,11 @@ begin
     why := 'another lease has its number now: the database went back';
   elsif l.state <> 'live' then
     why := case l.state when 'used' then 'the result was accepted already'
+      -- the texts that LEAT_DATABASE_SLOWER and LEAT_DATABASE_CLONED are
       when 'superseded' then 'another machine was faster'
       when 'expired' then 'the lease ended, and another machine has the unit'
       when 'refused' then 'the result was refused: ' || l.reason
       when 'released' then case l.reason
-        -- the text that LEAT_DATABASE_CLONED is
         when 'the machine began anew' then 'another process works as this machine'
         when 'the machine does not know of it' then 'another process works as this machine'
         else 'the lease ended (released)' end

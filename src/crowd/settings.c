@@ -7,7 +7,7 @@
 #include "crowd/local.h"
 #include "train/run/folder.h"
 
-enum { TIMEOUT_MS = 60000 };
+enum { TIMEOUT_MS = 60000, PAUSE_MOST_MS = 10000 };
 
 /* The last part of the folder's path, with other characters as "-". */
 static void name_of(const char *run, char name[LEAT_CROWD_NAME_BYTES]) {
@@ -121,7 +121,9 @@ leat_code leat_coordinator_check_version(const leat_coordinator *self, leat_erro
     char remedy[LEAT_DATABASE_REMEDY_BYTES];
     int64_t version = 0;
     LEAT_TRY(leat_database_find_version(self->pg, &version, err));
-    if (version == 0 || version == LEAT_CROWD_SCHEMA_VERSION) return LEAT_OK;
+    LEAT_TRY(leat_database_check_finished(version, err));
+    if (version == 0) return LEAT_OK;
+    if (version == LEAT_CROWD_SCHEMA_VERSION) return leat_database_check_complete(self->pg, err);
     if (self->options->train.resume && !leat_run_is_at(self->folder))
         return refuse_lost(self->folder, version, err);
     find_remedy(self, version, remedy);
@@ -146,27 +148,69 @@ static leat_code read_settings(leat_pg *pg, const char *name, const char *model,
     return code;
 }
 
+/* Where they are looked for. */
+typedef struct lost_run {
+    const leat_coordinate_options *options;
+    leat_pg_place place;
+    leat_stop stop;
+    const char *folder, *model;
+    char name[LEAT_CROWD_NAME_BYTES];
+} lost_run;
+
+static leat_code look(const lost_run *of, leat_run_options *found, leat_error *err) {
+    leat_pg *pg = NULL;
+    int64_t version = 0;
+    LEAT_TRY(leat_pg_connect(&pg, &of->place, "leat coordinate", TIMEOUT_MS, &of->stop, err));
+    leat_code code = leat_database_find_version(pg, &version, err);
+    if (code == LEAT_OK) code = leat_database_check_finished(version, err);
+    if (code == LEAT_OK && version == LEAT_CROWD_SCHEMA_VERSION)
+        code = leat_database_check_complete(pg, err);
+    else if (code == LEAT_OK && version != 0) code = refuse_lost(of->folder, version, err);
+    if (code == LEAT_OK) code = read_settings(pg, of->name, of->model, found, err);
+    leat_pg_close(pg);
+    return code;
+}
+
+/* The database may be away for now, or a dump of it is being restored. */
+static leat_code look_until(const lost_run *of, leat_run_options *found, leat_error *err) {
+    const leat_coordinate_options *options = of->options;
+    leat_pause pause = leat_pause_make(options->poll_ms, PAUSE_MOST_MS);
+    for (bool told = false;; told = true) {
+        leat_error why = {0};
+        char line[sizeof why.message + 100];
+        const leat_code code = look(of, found, &why);
+        if (code != LEAT_ERR_CONNECTION && code != LEAT_ERR_BUSY) return leat_error_copy(err, &why);
+        snprintf(line, sizeof line, "%s; trying again until it succeeds" LEAT_PG_NEVER_CONNECTED,
+                 why.message);
+        if (!told && options->say != NULL) options->say(options->user, line);
+        if (!leat_pause_wait(&pause, &of->stop))
+            return leat_fail(err, LEAT_ERR_CANCELLED,
+                             "stopped before the settings of the run were read; nothing was "
+                             "written");
+    }
+}
+
+static bool is_stopped(void *of) {
+    const leat_coordinate_options *options = of;
+    const leat_progress progress = {"reading settings", "bytes", 0, -1};
+    return options->train.progress != NULL &&
+           !options->train.progress(options->train.user, &progress);
+}
+
 leat_code leat_coordinate_settings(const leat_coordinate_options *options, const char *model,
                                    const char *run, leat_train_options *train, void *settings,
                                    leat_error *err) {
-    char name[LEAT_CROWD_NAME_BYTES];
+    leat_coordinate_options asked = *options;
+    lost_run of = {.options = options, .folder = run, .model = model};
     leat_run_options found;
-    leat_pg_place place;
-    leat_pg *pg = NULL;
     const leat_task *none = NULL;
     if (model == NULL) return leat_task_find(model, &none, err);
-    LEAT_TRY(leat_coordinator_name(options->name, run, name, err));
+    LEAT_TRY(leat_coordinator_name(options->name, run, of.name, err));
     if (strcmp(options->url, LEAT_LOCAL_URL) == 0) /* it lies in the folder, and is lost with it */
         return leat_fail(err, LEAT_ERR_NOT_FOUND, "a private database has no other folder's run");
-    LEAT_TRY(leat_pg_place_parse(&place, options->url, err));
-    LEAT_TRY(leat_pg_connect(&pg, &place, "leat coordinate", TIMEOUT_MS, NULL, err));
-    int64_t version = 0;
-    leat_code code = leat_database_find_version(pg, &version, err);
-    if (code == LEAT_OK && version != 0 && version != LEAT_CROWD_SCHEMA_VERSION)
-        code = refuse_lost(run, version, err);
-    if (code == LEAT_OK) code = read_settings(pg, name, model, &found, err);
-    leat_pg_close(pg);
-    if (code != LEAT_OK) return code;
+    LEAT_TRY(leat_pg_place_parse(&of.place, options->url, err));
+    of.stop = (leat_stop){.asked = is_stopped, .of = &asked};
+    LEAT_TRY(look_until(&of, &found, err));
     *train = found.run;
     train->settings = settings;
     memcpy(settings, &found.settings, found.task->settings()->size_bytes);

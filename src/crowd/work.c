@@ -89,6 +89,8 @@ typedef struct worker {
     int64_t wait_ns;  /* until it asks again, unless it is woken */
     bool done;        /* nothing more to do */
     int cloned;       /* units in a row that another process with this key took away */
+    int64_t slower;   /* units at which another machine was faster */
+    char said_why[LEAT_CROWD_WORDS_BYTES]; /* it does not work now; "": it does */
 } worker;
 
 static void say(const worker *self, const char *format, ...) LEAT_PRINTF(2, 3);
@@ -456,10 +458,26 @@ static leat_code prepare_next(worker *self, leat_desk_state desk, bool *waits, l
     return leat_error_copy(err, &why);
 }
 
+/* Copies are usual, and nobody's fault: the first is named, and later ones are counted in a line at
+ * 10, 100, ... of them. */
+static void say_slower(worker *self, const leat_database_lease *lease) {
+    int64_t line_at = 1;
+    self->slower++;
+    while (line_at < self->slower) line_at *= 10;
+    if (self->slower == 1)
+        say(self, "step %lld, unit %lld: " LEAT_DATABASE_SLOWER "; further ones are counted",
+            (long long)lease->step + 1, (long long)lease->unit);
+    else if (self->slower == line_at)
+        say(self, LEAT_DATABASE_SLOWER " at %lld units so far", (long long)self->slower);
+}
+
 /* A lease that is over: the unit is left. */
 static void lose(worker *self, leat_database_lease *lease, const char *why) {
     if (strcmp(why, LEAT_DATABASE_CLONED) == 0) self->cloned++;
-    say(self, "step %lld, unit %lld: %s", (long long)lease->step + 1, (long long)lease->unit, why);
+    if (strcmp(why, LEAT_DATABASE_SLOWER) == 0) say_slower(self, lease);
+    else
+        say(self, "step %lld, unit %lld: %s", (long long)lease->step + 1, (long long)lease->unit,
+            why);
     self->result->lost++;
     lease->lease = 0;
 }
@@ -661,6 +679,7 @@ static leat_code serve(worker *self, leat_error *err) {
         LEAT_TRY(look_at_machine(self, err));
         LEAT_TRY(step(self, &idle, err));
         leat_pause_reset(&self->pause);
+        self->said_why[0] = 0;
         if (!idle) continue;
         leat_desk_wait(&self->desk, leat_desk_look(&self->desk), poll_ms);
         LEAT_TRY(hear(self, err));
@@ -693,10 +712,20 @@ static void destroy(worker *self) {
     leat_served_samples_close(&self->served);
 }
 
-/* A failure after which the same machine can go on. */
+/* A failure after which the same machine can go on. One that has worked waits for what is missing
+ * of the schema, too, or what its login may not use: a dump is restored, perhaps, which gives
+ * rights at its end. */
 static bool goes_away(const worker *self, leat_code code) {
-    return code == LEAT_ERR_CONNECTION || code == LEAT_ERR_BUSY ||
-           (code == LEAT_ERR_NOT_FOUND && self->trainer != NULL);
+    if (code == LEAT_ERR_CONNECTION || code == LEAT_ERR_BUSY) return true;
+    if (self->trainer == NULL || self->pg == NULL) return false;
+    return code == LEAT_ERR_NOT_FOUND || leat_database_is_lacking(self->pg);
+}
+
+/* Why it is not done now; once, however often it is tried. */
+static void say_why(worker *self, const leat_error *why) {
+    if (strcmp(self->said_why, why->message) == 0) return;
+    snprintf(self->said_why, sizeof self->said_why, "%s", why->message);
+    say(self, "%s", why->message);
 }
 
 static leat_code run_worker(worker *self, leat_error *err) {
@@ -716,8 +745,8 @@ static leat_code run_worker(worker *self, leat_error *err) {
         }
         if (code == LEAT_OK) return LEAT_OK;
         if (!goes_away(self, code)) return leat_error_copy(err, &why);
-        registered = registered && code != LEAT_ERR_NOT_FOUND;
-        say(self, "%s", why.message);
+        registered = registered && (code == LEAT_ERR_CONNECTION || code == LEAT_ERR_BUSY);
+        say_why(self, &why);
         if (!leat_pause_wait(&self->pause, &self->stop)) continue;
     }
 }

@@ -264,6 +264,45 @@ class Crowd(folder.Folder):
             coordinator.until("is open at step 0 of 1")
             coordinator.end(1, signal.SIGTERM)
 
+    def test_a_server_that_is_away(self):
+        """A coordinator whose folder is lost waits for it, as every other one does."""
+        with self.coordinate("--steps", 2) as coordinator:
+            coordinator.until("is open at step 0 of 2")
+            coordinator.end(1, signal.SIGTERM)
+        shutil.rmtree(self.at("run"))
+        words = ["coordinate", self.at("run"), "--db", SERVER.url(self.database), "--data",
+                 f"{DATA}/faces", "--resume", *QUICK]
+        SERVER.end()
+        try:
+            with Command(*words) as coordinator:
+                coordinator.until("trying again until it succeeds; leat doctor --db says what is "
+                                  "wrong\n")
+                coordinator.end(1, signal.SIGINT)
+                self.assertIn("nothing was written", coordinator.said)
+            self.assertFalse(os.path.exists(self.at("run")))
+            coordinator = Command(*words)
+            self.addCleanup(coordinator.kill)
+            coordinator.until("trying again until it succeeds")
+        finally:
+            SERVER.begin()
+        coordinator.until("is open at step 0 of 2")
+        coordinator.end(1, signal.SIGTERM)
+
+    def test_machines_that_are_faster(self):
+        """A worker that comes second each time names the first unit, and counts the others."""
+        with self.coordinate("--steps", 1) as coordinator:
+            coordinator.until("is open")
+            slower = "another machine was faster"
+            SERVER.sql("create or replace function leat.submit(p_lease bigint, p_epoch bigint, "
+                       "p_hash text, out why text) language sql security definer as "
+                       f"$$ select '{slower}'::text $$", database=self.database)
+            with self.work() as worker:
+                worker.until(f"{slower} at 10 units so far\n")
+                self.assertEqual([line for line in worker.said.splitlines() if slower in line], [
+                    f"leat: step 1, unit 0: {slower}; further ones are counted",
+                    f"leat: {slower} at 10 units so far"])
+            coordinator.end(1, signal.SIGTERM)
+
     def test_a_login_that_is_removed(self):
         """While a worker is connected: it says so, and ends."""
         SERVER.sql("create role tim login")
@@ -348,8 +387,13 @@ class Crowd(folder.Folder):
                   "--name", "a b"], 2, "name: "),
                 (["coordinate", self.at("run"), "--db", url, "--data", faces, "--steps", 1,
                   "--part-bytes", "3"], 2, "part-bytes"),
+                (["coordinate", self.at("run"), "--db", "any words", "--data", faces, "--steps", 1],
+                 2, "postgresql://USER:PASSWORD@HOST:PORT/DATABASE"),
                 (["coordinate", self.at("run"), "--db", "host=x user=y", "--data", faces, "--steps",
-                  1], 2, "postgresql://"),
+                  1], 2, "use postgresql://y:PASSWORD@x:5432/DATABASE\n"),
+                (["work", "host=db.example.org port=9 dbname='my class' user=a@b password=SECRET "
+                  "sslmode=verify-full", "--key", self.at("k")], 2, "use postgresql://a%40b:PASSWORD"
+                 "@db.example.org:9/my%20class?sslmode=verify-full\n"),
                 (["work", url, "--data", faces, "--key", "/dev/null/x"], 1, "/dev/null"),
                 (["work", url, "--data", faces, "--key", self.at("k")], 1,
                  'the database has no schema "leat": no run was coordinated in it yet; start leat '
@@ -361,6 +405,7 @@ class Crowd(folder.Folder):
             done = leat(*words)
             self.assertEqual(done.returncode, status, (words, done.stderr))
             self.assertIn(text, done.stderr, words)
+            self.assertNotIn("SECRET", done.stderr)
         self.assertFalse(os.path.exists(self.at("run")))
 
     def test_a_worker_that_is_too_early(self):
@@ -405,6 +450,7 @@ class Crowd(folder.Folder):
             with self.work() as worker:
                 worker.end(1)
             self.assertIn("32 hexadecimal digits", worker.said)
+            self.assertEqual(json.loads(self.status("--json").stdout)["workers"], [])
             c.end(1, signal.SIGINT)
 
     def write_key(self, text):

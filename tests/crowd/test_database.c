@@ -23,10 +23,10 @@ static void installs_once(void **state) {
     must(leat_database_install(of->owner, &err), &err);
     tell(of->owner, "update leat.version set version = 9");
     assert_int_equal(leat_database_install(of->owner, &err), LEAT_ERR_UNSUPPORTED);
-    assert_non_null(strstr(err.message, "version 9, this leat needs 5; use the version of leat"));
+    assert_non_null(strstr(err.message, "version 9, this leat needs 6; use the version of leat"));
     tell(of->owner, "update leat.version set version = 3");
     assert_int_equal(leat_database_install(of->owner, &err), LEAT_ERR_UNSUPPORTED);
-    assert_non_null(strstr(err.message, "version 3, this leat needs 5"));
+    assert_non_null(strstr(err.message, "version 3, this leat needs 6"));
     assert_non_null(strstr(err.message, "DROP SCHEMA leat CASCADE"));
     cluster_database("bare");
     leat_pg *ann = cluster_connect("ann", "bare");
@@ -217,7 +217,7 @@ static void release_and_fail(void **state) {
     int64_t units[UNITS];
     int count = 0;
     join(of->ann, M1);
-    join(of->bob, M2);
+    join_and_ask(of, of->bob, M2);
     leat_database_lease a = get(of, of->ann, M1, 0, false);
     must(leat_database_release(of->bob, &a, &err), &err); /* not bob's: nothing happens */
     assert_string_equal(renew(of->ann, &a), "");
@@ -275,8 +275,8 @@ static int count_hopeless(world *of) {
 static void refusals_are_failures(void **state) {
     world *of = *state;
     join(of->ann, M1);
-    join(of->bob, M2);
-    join(of->bob, M3);
+    join_and_ask(of, of->bob, M2);
+    join_and_ask(of, of->bob, M3);
     refused_at(of, of->ann, M1, 0, "");
     refused_at(of, of->ann, M1, 0, ""); /* a crash took it: it is given again */
     refused_at(of, of->ann, M1, 0, "forged");
@@ -455,6 +455,38 @@ static void results_are_judged(void **state) {
         "1 1 1");
 }
 
+/* Functions are written for read committed: a stricter default of a login would undo calls of
+ * machines that work at the same time, and nothing repeats them for ever. */
+static void stricter_isolation(void **state) {
+    world *of = *state;
+    tell(of->owner, "alter role bob set default_transaction_isolation to serializable");
+    leat_pg *bob = cluster_connect("bob", ask(of->owner, "select current_database()"));
+    tell(of->owner, "alter role bob reset default_transaction_isolation");
+    assert_string_equal(ask(bob, "show transaction_isolation"), "read committed");
+    leat_pg_close(bob);
+}
+
+/* A machine is one of the run once it asks for a unit: many register, and find that they cannot
+ * work on it. */
+static void machines_that_only_register(void **state) {
+    world *of = *state;
+    leat_error err = {0};
+    int64_t machines = -1;
+    join(of->ann, M1);
+    join(of->bob, M2);
+    must(leat_database_machines(of->owner, of->hold.run, SILENT_MS, &machines, &err), &err);
+    assert_int_equal(machines, 0);
+    (void)get(of, of->bob, M2, 0, false);
+    must(leat_database_machines(of->owner, of->hold.run, SILENT_MS, &machines, &err), &err);
+    assert_int_equal(machines, 1);
+    assert_string_equal(ask(of->owner, "select string_agg(account || ' ' || worker_id, ',') from "
+                                       "leat.workers where run = 1"),
+                        "bob " M2);
+    join(of->bob, M2); /* again: what it did before is not forgotten */
+    must(leat_database_machines(of->owner, of->hold.run, SILENT_MS, &machines, &err), &err);
+    assert_int_equal(machines, 1);
+}
+
 int main(void) {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, world_setup, world_teardown)
     const struct CMUnitTest tests[] = {
@@ -475,6 +507,8 @@ int main(void) {
         TEST(a_put_renews),
         TEST(weights_by_hash),
         TEST(results_are_judged),
+        TEST(stricter_isolation),
+        TEST(machines_that_only_register),
     };
     cluster_start();
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -212,7 +212,7 @@ static void units_ahead(void **state) {
     assert_string_equal(ahead.weights, HASH64);
     deliver(of, of->ann, &lease);
     /* the last ready unit is that of another machine */
-    join(of->bob, M2);
+    join_and_ask(of, of->bob, M2);
     lease = claim_ahead(of, of->ann, M1, ahead.lease);
     assert_int_equal(lease.lease, 0);
     assert_string_equal(lease.run_state, "open");

@@ -117,6 +117,14 @@ void join(leat_pg *who, const char *machine) {
     leat_pg_rows_destroy(rows);
 }
 
+void join_and_ask(world *of, leat_pg *who, const char *machine) {
+    leat_error err = {0};
+    join(who, machine);
+    const leat_database_lease lease = claim_with(of, who, machine, 0);
+    assert_true(lease.lease > 0);
+    must(leat_database_release(who, &lease, &err), &err);
+}
+
 leat_database_lease claim_with(world *of, leat_pg *who, const char *machine, int64_t kept) {
     leat_database_lease lease;
     leat_error err = {0};

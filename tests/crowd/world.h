@@ -31,8 +31,10 @@ void must(leat_code code, const leat_error *err);
 void pass(world *of, double seconds);
 leat_database_run a_run(const char *name);
 
-/* As a worker. */
+/* As a worker: registers; and asks for a unit, so that it is a machine of the run, but gives it
+ * back. */
 void join(leat_pg *who, const char *machine);
+void join_and_ask(world *of, leat_pg *who, const char *machine);
 /* A claim of a machine that keeps one lease (0: none); of one that keeps its newest. */
 leat_database_lease claim_with(world *of, leat_pg *who, const char *machine, int64_t kept);
 leat_database_lease claim_ahead(world *of, leat_pg *who, const char *machine, int64_t kept);
