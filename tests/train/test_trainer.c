@@ -328,6 +328,41 @@ static void what_is_not_finite_is_named(void **state) {
     }
 }
 
+/* What would be infinite after the step ends it, with the weights as they were; but for what is
+ * infinite already. */
+static void what_would_not_be_finite_is_named(void **state) {
+    static const char *const says[] = {"the gradient of D is too large to be squared",
+                                       "a running statistic is not finite", "a mean of gradients"};
+    (void)state;
+    for (int i = 0; i < 3; i++) {
+        leat_train_options options = train_small();
+        const leat_samples samples = train_samples(IMAGES);
+        leat_trainer *trainer = train_create(&options, &samples);
+        const leat_model *model = leat_trainer_model(trainer);
+        const leat_train_state *at = leat_trainer_state(trainer);
+        const size_t bytes = (size_t)model->sizes.parameters * sizeof(float);
+        float *before = malloc(bytes);
+        leat_step_numbers numbers;
+        leat_unit_numbers unit;
+        memcpy(before, at->parameters, bytes);
+        if (i == 2) at->second[7] = INFINITY;
+        assert_ok(leat_trainer_begin(trainer, 0, err));
+        for (int k = 0; k < 2; k++) {
+            assert_ok(leat_trainer_unit(trainer, k, &unit, err));
+            if (i == 0 && k == 1)
+                unit.gradient[leat_generator_size(leat_trainer_model(trainer))] = 1e30F;
+            for (int64_t m = 0; i == 1 && m < model->sizes.statistics; m++)
+                unit.statistics[m] = 3.4e38F;
+            assert_ok(leat_trainer_add(trainer, k, &unit, err));
+        }
+        assert_fails(leat_trainer_end(trainer, &numbers, err), LEAT_ERR_INPUT, says[i]);
+        if (i < 2) assert_memory_equal(at->parameters, before, bytes);
+        assert_int_equal(at->step, 0);
+        free(before);
+        train_destroy(trainer);
+    }
+}
+
 static leat_code fail_read(const void *context, int64_t index, uint8_t *out, leat_error *err) {
     (void)context;
     (void)out;
@@ -378,6 +413,7 @@ int main(void) {
         cmocka_unit_test(units_through_payloads_are_the_same),
         cmocka_unit_test(norms_and_losses_are_of_the_mean),
         cmocka_unit_test(what_is_not_finite_is_named),
+        cmocka_unit_test(what_would_not_be_finite_is_named),
         cmocka_unit_test(samples_that_cannot_be_read_end_the_step),
         cmocka_unit_test(bad_options_are_refused),
     };

@@ -1,6 +1,7 @@
 /* See trainer.h. */
 #include "train/step/trainer.h"
 
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -258,25 +259,57 @@ leat_code leat_trainer_add(leat_trainer *trainer, int64_t unit, const leat_unit_
     return LEAT_OK;
 }
 
-static leat_code check_finite(const leat_trainer *trainer, leat_error *err) {
+/* A norm whose square is no float: an optimizer that averages squares would keep an infinite one,
+ * and never change the weights again. */
+static bool is_too_large(double norm) { return !(norm * norm <= FLT_MAX); }
+
+static leat_code check_numbers(const leat_trainer *trainer, leat_error *err) {
     const leat_step_numbers *numbers = &trainer->numbers;
     const leat_model_class *class = trainer->model.class;
-    const char *of = "", *what = NULL;
+    const char *of = "", *what = NULL, *how = "is not finite";
     for (int i = class->norms - 1; i >= 0; i--)
-        if (!isfinite(numbers->norms[i])) {
+        if (is_too_large(numbers->norms[i])) {
             of = "the gradient of ";
             what = class->values[class->sums + i].label;
+            how = isfinite(numbers->norms[i]) ? "is too large to be squared" : "is not finite";
         }
     for (int i = class->sums - 1; i >= 0; i--)
         if (!isfinite(numbers->sums[i])) {
             of = "";
             what = class->values[i].name;
+            how = "is not finite";
         }
     if (what == NULL) return LEAT_OK;
     return leat_fail(err, LEAT_ERR_INPUT,
-                     "step %lld: %s%s is not finite: training has diverged; continue from an "
+                     "step %lld: %s%s %s: training has diverged; continue from an "
                      "earlier checkpoint with another learning-rate",
-                     (long long)trainer->state.step + 1, of, what);
+                     (long long)trainer->state.step + 1, of, what, how);
+}
+
+static bool all_finite(const float *values, int64_t count) {
+    for (int64_t i = 0; i < count; i++)
+        if (!isfinite(values[i])) return false;
+    return true;
+}
+
+/* Nothing that later steps are computed from may be lost in silence; `stepped`: the step of the
+ * weights is taken, which running statistics do not depend on. */
+static leat_code check_state(const leat_trainer *trainer, bool stepped, leat_error *err) {
+    const leat_train_state *state = &trainer->state;
+    const int64_t size = trainer->sizes.parameters;
+    const char *what = NULL;
+    if (!stepped) {
+        if (!all_finite(state->running, trainer->sizes.running)) what = "a running statistic";
+    } else if (!all_finite(state->parameters, size)) {
+        what = "a weight";
+    } else if (!all_finite(state->first, size) || !all_finite(state->second, size)) {
+        what = "a mean of gradients, or of their squares,";
+    }
+    if (what == NULL) return LEAT_OK;
+    return leat_fail(err, LEAT_ERR_INPUT,
+                     "step %lld: %s is not finite: training has diverged; continue from an earlier "
+                     "checkpoint with another learning-rate",
+                     (long long)state->step + 1, what);
 }
 
 leat_code leat_trainer_end(leat_trainer *trainer, leat_step_numbers *numbers, leat_error *err) {
@@ -293,8 +326,10 @@ leat_code leat_trainer_end(leat_trainer *trainer, leat_step_numbers *numbers, le
                                   .second = state->second};
     LEAT_ASSERT(trainer->added == trainer->units);
     model->class->norm(model->self, step.pass, step.gradient, step.weight, of->norms);
-    LEAT_TRY(check_finite(trainer, err));
+    LEAT_TRY(check_numbers(trainer, err));
+    LEAT_TRY(check_state(trainer, false, err));
     LEAT_TRY(model->class->step(model->self, &step, err));
+    LEAT_TRY(check_state(trainer, true, err));
     if (trainer->pass_index == model->passes - 1) state->step++;
     *numbers = *of;
     return LEAT_OK;

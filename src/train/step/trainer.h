@@ -73,8 +73,10 @@ LEAT_MUST_CHECK leat_code leat_trainer_round(const leat_trainer *trainer, int64_
 /* Adds unit `unit`, which must be the next one, rounded. */
 LEAT_MUST_CHECK leat_code leat_trainer_add(leat_trainer *trainer, int64_t unit,
                                            const leat_unit_numbers *of, leat_error *err);
-/* The pass's step, once all units are added. LEAT_ERR_INPUT: a sum or a gradient is not finite; the
- * message names it, and the trainer is of no further use. */
+/* The pass's step, once all units are added. LEAT_ERR_INPUT, naming what: a sum, a gradient or its
+ * square, or a running statistic is not finite: then the weights are those before, and units may be
+ * added again after leat_exchange_again; or, which finite gradients do not lead to, a weight or a
+ * mean of the optimizer, and the trainer is of no further use. */
 LEAT_MUST_CHECK leat_code leat_trainer_end(leat_trainer *trainer, leat_step_numbers *numbers,
                                            leat_error *err);
 
