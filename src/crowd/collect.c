@@ -15,7 +15,8 @@ enum { BATCH = 64, FULL_LOOK = 8 };
 typedef struct step_in_work {
     leat_coordinator *self;
     int64_t step, units;
-    int64_t next; /* to be added */
+    int64_t next;         /* to be added */
+    leat_unit_norms most; /* of a result that is not strange */
 } step_in_work;
 
 /* The next unit, whose payload is in self->payload. */
@@ -26,6 +27,7 @@ static leat_code add_next(step_in_work *of, leat_error *err) {
     LEAT_ASSERT(of->next < of->units && self->counted[of->next].unit == of->next);
     LEAT_TRY(leat_exchange_read(self->exchange, of->next, self->payload, self->sizes.payload, &unit,
                                 err));
+    leat_exchange_measure_unit(self->exchange, &unit, &self->norms[of->next]);
     LEAT_TRY(leat_trainer_add(self->session.trainer, of->next, &unit, err));
     of->next++;
     return LEAT_OK;
@@ -36,52 +38,76 @@ static leat_code compute(leat_coordinator *self, int64_t unit, char hash[65], le
     return leat_exchange_compute(self->exchange, unit, self->payload, hash, err);
 }
 
-/* Computed here because nobody else can, or because what came is in doubt. */
-static leat_code own(step_in_work *of, int64_t unit, leat_error *err) {
+/* What was computed here, and is in self->payload, is the result of the unit. */
+static leat_code take_own(step_in_work *of, int64_t unit, const char hash[65], leat_error *err) {
     leat_coordinator *self = of->self;
-    char hash[65];
     bool done = false;
-    LEAT_TRY(compute(self, unit, hash, err));
     LEAT_TRY(leat_database_own_result(self->pg, &self->hold, of->step, unit, hash, &done, err));
     self->result->own += done;
-    return LEAT_OK;
+    if (!done || unit != of->next) return LEAT_OK;
+    self->counted[unit] = (leat_database_result){.unit = unit};
+    memcpy(self->counted[unit].hash, hash, sizeof self->counted[unit].hash);
+    return add_next(of, err);
 }
 
-/* Why a result, whose payload is in self->payload, does not count; "": it does. */
-static leat_code judge(step_in_work *of, const leat_database_result *result, char why[256],
-                       bool *mismatch, leat_error *err) {
+/* Computed here because nobody else can. */
+static leat_code own(step_in_work *of, int64_t unit, leat_error *err) {
+    char hash[65];
+    LEAT_TRY(compute(of->self, unit, hash, err));
+    return take_own(of, unit, hash, err);
+}
+
+/* What the coordinator thinks of a result. */
+typedef struct verdict {
+    char why[256]; /* it does not count; "": it does */
+    char own[65];  /* hash of the unit as computed here, now in self->payload; "": it was not */
+} verdict;
+
+/* Judges a result, whose payload is in self->payload. */
+static leat_code judge(step_in_work *of, const leat_database_result *result, verdict *out,
+                       leat_error *err) {
     leat_coordinator *self = of->self;
     leat_unit_numbers unit;
     leat_error said = {0};
     uint8_t digest[32];
-    char hash[65];
-    const char *what = NULL;
-    why[0] = 0;
-    *mismatch = false;
+    char hash[65], strange[LEAT_EXCHANGE_WORDS_BYTES];
+    *out = (verdict){0};
     leat_payload_hash(self->payload, self->sizes.payload, digest);
     leat_sha256_hex(digest, hash);
     if (strcmp(hash, result->hash) != 0) {
-        snprintf(why, 256, "its bytes do not have its hash");
+        snprintf(out->why, sizeof out->why, "its bytes do not have its hash");
         return LEAT_OK;
     }
     if (leat_exchange_read(self->exchange, result->unit, self->payload, self->sizes.payload, &unit,
                            &said) != LEAT_OK) {
-        snprintf(why, 256, "%.250s", said.message);
+        snprintf(out->why, sizeof out->why, "%.250s", said.message);
         return LEAT_OK;
     }
-    if (leat_exchange_is_sound(self->exchange, &unit, &what)) return LEAT_OK;
+    if (leat_exchange_is_sound(self->exchange, &unit, &of->most, strange)) return LEAT_OK;
     /* strange, but perhaps so is the unit; the same hash means that these are the same bytes */
-    LEAT_TRY(compute(self, result->unit, hash, err));
-    *mismatch = strcmp(hash, result->hash) != 0;
-    if (*mismatch) snprintf(why, 256, "%s is not finite, and the unit gives another result", what);
+    LEAT_TRY(compute(self, result->unit, out->own, err));
+    if (strcmp(out->own, result->hash) == 0) out->own[0] = 0;
+    else snprintf(out->why, sizeof out->why, "%s, and the unit gives another result", strange);
     return LEAT_OK;
 }
 
-/* Reads and judges one result, and adds it if it is next. */
+/* A result does not count; *done: it was still there. `mismatch`: it is not what its unit gives. */
+static leat_code refuse(leat_coordinator *self, int64_t step, const leat_database_result *result,
+                        bool mismatch, const char *why, bool *done, leat_error *err) {
+    leat_coordinator_say(self, "step %lld, unit %lld of %s is refused: %s", (long long)step + 1,
+                         (long long)result->unit, result->account, why);
+    LEAT_TRY(leat_database_refuse(self->pg, &self->hold, step, result, mismatch, why, done, err));
+    self->result->refused += *done;
+    if (!*done) return LEAT_OK;
+    return leat_coordinator_record_refused(self, step, result, mismatch, why, err);
+}
+
+/* Reads and judges one result, and adds it, or the coordinator's own in its place, if it is next.
+ */
 static leat_code receive(step_in_work *of, const leat_database_result *result, leat_error *err) {
     leat_coordinator *self = of->self;
-    char why[256];
-    bool mismatch = false, done = false;
+    verdict found;
+    bool done = false;
     leat_error said = {0};
     const leat_database_into into = {self->payload, self->sizes.payload, self->part_bytes};
     leat_code code =
@@ -89,22 +115,41 @@ static leat_code receive(step_in_work *of, const leat_database_result *result, l
     if (code == LEAT_ERR_NOT_FOUND || code == LEAT_ERR_CORRUPT)
         return leat_database_refuse(self->pg, &self->hold, of->step, result, false, "", &done, err);
     if (code != LEAT_OK) return leat_error_copy(err, &said);
-    LEAT_TRY(judge(of, result, why, &mismatch, err));
-    if (why[0] != 0) {
-        leat_coordinator_say(self, "step %lld, unit %lld of %s is refused: %s",
-                             (long long)of->step + 1, (long long)result->unit, result->account,
-                             why);
-        LEAT_TRY(leat_database_refuse(self->pg, &self->hold, of->step, result, mismatch, why, &done,
-                                      err));
-        self->result->refused += done;
-        if (!done) return LEAT_OK;
-        return leat_coordinator_record_refused(self, of->step, result, mismatch, why, err);
+    LEAT_TRY(judge(of, result, &found, err));
+    if (found.why[0] != 0) {
+        LEAT_TRY(refuse(self, of->step, result, found.own[0] != 0, found.why, &done, err));
+        if (!done || found.own[0] == 0) return LEAT_OK;
+        return take_own(of, result->unit, found.own, err);
     }
     LEAT_TRY(leat_database_confirm(self->pg, &self->hold, of->step, result, &done, err));
     self->result->arrived += done;
     if (!done || result->unit != of->next) return LEAT_OK;
     self->counted[of->next] = *result;
     return add_next(of, err);
+}
+
+leat_code leat_coordinator_doubt(leat_coordinator *self, bool *some, leat_error *err) {
+    static const char why[] = "the step diverges with it, and the unit gives another result";
+    step_in_work of = {.self = self,
+                       .step = leat_trainer_state(self->session.trainer)->step,
+                       .units = leat_trainer_units(self->session.trainer),
+                       .next = -1}; /* nothing is added here */
+    *some = false;
+    for (int64_t k = 0; k < of.units; k++) {
+        const leat_database_result *result = &self->counted[k];
+        char hash[65];
+        bool done = false;
+        if (leat_coordinator_stopped(self))
+            return leat_fail(err, LEAT_ERR_CANCELLED, "stopped in step %lld",
+                             (long long)of.step + 1);
+        if (result->lease == 0) continue;
+        LEAT_TRY(compute(self, k, hash, err));
+        if (strcmp(hash, result->hash) == 0) continue;
+        *some = true;
+        LEAT_TRY(refuse(self, of.step, result, true, why, &done, err));
+        LEAT_TRY(take_own(&of, k, hash, err));
+    }
+    return LEAT_OK;
 }
 
 /* The payload of a confirmed result, which must still be what was confirmed: *same. If it is not,
@@ -181,6 +226,7 @@ leat_code leat_coordinator_collect(leat_coordinator *self, leat_error *err) {
     step_in_work of = {.self = self,
                        .step = leat_trainer_state(self->session.trainer)->step,
                        .units = leat_trainer_units(self->session.trainer)};
+    (void)leat_usual_limits(&self->usual, of.step, &of.most); /* of the first step: any */
     int quiet = 0; /* looks in a row that found nothing */
     int64_t since_ns = leat_clock_ns();
     while (of.next < of.units) {

@@ -25,6 +25,8 @@ leat_code leat_coordinator_take(leat_coordinator *self, const leat_step_numbers 
     LEAT_TRY(leat_coordinator_units(self, done, &self->taken.next_units, err));
     self->taken.value_count = leat_step_values(numbers, self->taken.values);
     LEAT_ASSERT(self->taken.value_count == self->value_count); /* as many as the run has names */
+    self->taken.norms = leat_usual_medians(self->norms, self->taken.units);
+    leat_usual_put(&self->usual, done - 1, self->taken.norms);
     memcpy(self->taken.weights, self->weights_hash, sizeof self->taken.weights);
     memcpy(self->taken.state, self->state_hash, sizeof self->taken.state);
     return leat_coordinator_record_step(self, done - 1, err);

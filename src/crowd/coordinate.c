@@ -217,13 +217,31 @@ static leat_code connect_again(leat_coordinator *self, leat_error *err) {
 
 /* ---- steps ----------------------------------------------------------------------------------- */
 
+/* The step of the weights. If it diverges, it is taken again without the results of machines that
+ * are not what their units give, if there are any: only what remains says that it has. */
+static leat_code end_step(leat_coordinator *self, leat_step_numbers *numbers, leat_error *err) {
+    leat_error why = {0};
+    bool some = false;
+    const leat_code code = leat_trainer_end(self->session.trainer, numbers, &why);
+    if (code != LEAT_ERR_INPUT) return leat_error_copy(err, &why);
+    LEAT_TRY(leat_exchange_again(self->exchange, err));
+    LEAT_TRY(leat_coordinator_encode(self, err));
+    /* weights that the step has already changed are nobody's to compute units from */
+    if (strcmp(self->weights_hash, self->at.weights) != 0) return leat_error_copy(err, &why);
+    LEAT_TRY(leat_coordinator_doubt(self, &some, err));
+    if (!some) return leat_error_copy(err, &why);
+    LEAT_TRY(leat_exchange_again(self->exchange, err));
+    LEAT_TRY(leat_coordinator_collect(self, err));
+    return leat_trainer_end(self->session.trainer, numbers, err);
+}
+
 /* One step, from its open state to its commit; what RUN keeps comes after that. */
 static leat_code take_step(leat_coordinator *self, leat_error *err) {
     leat_step_numbers numbers;
     const int64_t begin_ns = leat_clock_ns();
     LEAT_TRY(leat_exchange_again(self->exchange, err)); /* a try before may have added units */
     LEAT_TRY(leat_coordinator_collect(self, err));
-    LEAT_TRY(leat_trainer_end(self->session.trainer, &numbers, err));
+    LEAT_TRY(end_step(self, &numbers, err));
     LEAT_TRY(leat_coordinator_take(self, &numbers, err));
     leat_error why = {0};
     const leat_code code = leat_coordinator_commit(self, &why);
@@ -318,6 +336,13 @@ static leat_code open_ledger(leat_coordinator *self, leat_error *err) {
     return leat_ledger_open(&self->ledger, path, err);
 }
 
+/* What a coordinator before this one has written of the steps before. */
+static leat_code read_usual(leat_coordinator *self, leat_error *err) {
+    char path[LEAT_PATH_BYTES];
+    LEAT_TRY(leat_run_folder_join(&self->session.folder, LEAT_RUN_LEDGER, path, err));
+    return leat_coordinator_read_usual(self, path, err);
+}
+
 static leat_code prepare(leat_coordinator *self, const char *model, const char *data,
                          const char *run, leat_error *err) {
     const leat_coordinate_options *options = self->options;
@@ -338,10 +363,12 @@ static leat_code prepare(leat_coordinator *self, const char *model, const char *
                                   self->session.identity.run, err));
     self->sizes = leat_exchange_get_sizes(self->exchange);
     LEAT_TRY(LEAT_NEW(&self->counted, self->session.feed.units_most, err));
+    LEAT_TRY(LEAT_NEW(&self->norms, self->session.feed.units_most, err));
     LEAT_TRY(leat_block_alloc((void **)&self->weights, self->sizes.weights, err));
     LEAT_TRY(leat_block_alloc((void **)&self->payload, self->sizes.payload, err));
     LEAT_TRY(leat_block_alloc((void **)&self->state, self->sizes.state, err));
     LEAT_TRY(leat_session_start(&self->session, err));
+    LEAT_TRY(read_usual(self, err));
     LEAT_TRY(leat_coordinator_encode(self, err));
     return leat_coordinator_open_place(self, run, err);
 }
@@ -357,6 +384,7 @@ static void destroy(leat_coordinator *self) {
     leat_block_free(self->state, self->sizes.state);
     leat_exchange_destroy(self->exchange);
     leat_free(self->counted);
+    leat_free(self->norms);
     leat_ledger_close(&self->ledger);
     leat_session_close(&self->session);
 }
@@ -371,6 +399,7 @@ leat_code leat_coordinate(const char *model, const char *data, const char *run,
     self->result = result;
     self->folder = run;
     self->taken.step = self->lacking_step = -1;
+    leat_usual_clear(&self->usual);
     self->stop = (leat_stop){.asked = is_stopped, .of = self};
     self->pause = leat_pause_make(options->poll_ms, PAUSE_MOST_MS);
     leat_code code = prepare(self, model, data, run, err);

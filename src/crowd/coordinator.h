@@ -60,6 +60,8 @@ typedef struct leat_coordinator {
     leat_ledger ledger;
     bool ledger_begun;
     leat_database_result *counted; /* of each unit of the step: what was added */
+    leat_unit_norms *norms;        /* of each of those */
+    leat_usual usual;              /* in the steps before */
     uint8_t *weights;              /* encoded, of the next step */
     char weights_hash[65];
     uint8_t *payload, *state;
@@ -147,12 +149,19 @@ LEAT_MUST_CHECK leat_code leat_coordinator_write_state(leat_coordinator *self, i
  * stopped between two.
  */
 LEAT_MUST_CHECK leat_code leat_coordinator_collect(leat_coordinator *self, leat_error *err);
+/* The step has diverged: drops the results among those added that are not what their units give,
+ * and computes them here, for collecting all again. *some: there were such results. */
+LEAT_MUST_CHECK leat_code leat_coordinator_doubt(leat_coordinator *self, bool *some,
+                                                 leat_error *err);
 /* The trainer has taken a step: encodes its weights, and writes it to the ledger. */
 LEAT_MUST_CHECK leat_code leat_coordinator_take(leat_coordinator *self,
                                                 const leat_step_numbers *numbers, leat_error *err);
 /* Commits that step, also again after a connection that was lost. */
 LEAT_MUST_CHECK leat_code leat_coordinator_commit(leat_coordinator *self, leat_error *err);
 
+/* What the ledger knows of what is usual before the trainer's step (record.c). */
+LEAT_MUST_CHECK leat_code leat_coordinator_read_usual(leat_coordinator *self, const char *path,
+                                                      leat_error *err);
 /* The ledger (record.c): this coordinator begins; a result of the open step is refused; all units
  * of a step, self->counted, led to the trainer's state. */
 LEAT_MUST_CHECK leat_code leat_coordinator_record_begin(leat_coordinator *self, leat_error *err);

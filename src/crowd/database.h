@@ -12,6 +12,7 @@
 #define LEAT_CROWD_DATABASE_H
 
 #include "crowd/libpq.h"
+#include "crowd/usual.h"
 #include "leat/train.h"
 
 #define LEAT_CROWD_SCHEMA_VERSION 6
@@ -305,10 +306,14 @@ typedef struct leat_database_step {
     char weights[65], state[65];  /* hashes */
     int value_count;
     double values[LEAT_STEP_VALUES_MAX]; /* of the run's names, in their order */
+    leat_unit_norms norms;               /* what is usual (usual.h) */
 } leat_database_step;
 /* LEAT_ERR_OPTION: the run has another number of values. */
 LEAT_MUST_CHECK leat_code leat_database_commit(leat_pg *pg, const leat_database_hold *hold,
                                                const leat_database_step *step, leat_error *err);
+/* What was usual in the steps before `step`, as far as the database has them. */
+LEAT_MUST_CHECK leat_code leat_database_usual(leat_pg *pg, int64_t run, int64_t step,
+                                              leat_usual *usual, leat_error *err);
 /* The state of the open step, written to a slot between commits. */
 LEAT_MUST_CHECK leat_code leat_database_keep_state(leat_pg *pg, const leat_database_hold *hold,
                                                    int64_t step, int slot, const char state[65],

@@ -382,13 +382,33 @@ leat_code leat_database_open_step(leat_pg *pg, const leat_database_hold *hold,
 leat_code leat_database_commit(leat_pg *pg, const leat_database_hold *hold,
                                const leat_database_step *step, leat_error *err) {
     const leat_pg_value none = {.kind = LEAT_PG_NULL};
+    char gradient[32], statistics[32];
     LEAT_ASSERT(step->value_count >= 0 && step->value_count <= LEAT_STEP_VALUES_MAX);
+    snprintf(gradient, sizeof gradient, "%.17g", step->norms.gradient);
+    snprintf(statistics, sizeof statistics, "%.17g", step->norms.statistics);
     return LEAT_DATABASE_CALL(
-        pg, NULL, "select leat.commit_step($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)", err,
+        pg, NULL,
+        "select leat.commit_step($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)", err,
         HELD(hold), LEAT_PG_I(step->step), LEAT_PG_I(step->weights_slot), LEAT_PG_T(step->weights),
         step->state_slot < 0 ? none : LEAT_PG_I(step->state_slot), LEAT_PG_T(step->state),
         LEAT_PG_I(step->samples), LEAT_PG_R(step->values, step->value_count),
-        LEAT_PG_I(step->units), LEAT_PG_I(step->next_units));
+        LEAT_PG_I(step->units), LEAT_PG_I(step->next_units), LEAT_PG_T(gradient),
+        LEAT_PG_T(statistics));
+}
+
+leat_code leat_database_usual(leat_pg *pg, int64_t run, int64_t step, leat_usual *usual,
+                              leat_error *err) {
+    leat_pg_rows *rows = NULL;
+    LEAT_TRY(LEAT_DATABASE_CALL(pg, &rows,
+                                "select step, gradient_norm, statistics_norm from leat.step where "
+                                "run = $1 and step >= $2 and step < $3 and step >= 0",
+                                err, LEAT_PG_I(run), LEAT_PG_I(step - LEAT_USUAL_STEPS),
+                                LEAT_PG_I(step)));
+    for (int i = 0; i < leat_pg_row_count(rows); i++)
+        leat_usual_put(usual, leat_pg_int(rows, i, 0),
+                       (leat_unit_norms){leat_pg_real(rows, i, 1), leat_pg_real(rows, i, 2)});
+    leat_pg_rows_destroy(rows);
+    return LEAT_OK;
 }
 
 leat_code leat_database_others(leat_pg *pg, int64_t *sessions, leat_error *err) {

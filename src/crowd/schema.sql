@@ -102,6 +102,9 @@ create table leat.step (
   state_hash text not null,
   samples bigint not null,              -- used so far
   values double precision[] not null,
+  -- medians of the results that counted: what is usual
+  gradient_norm double precision not null,
+  statistics_norm double precision not null,
   workers integer not null,
   primary key (run, step)
 );

@@ -418,7 +418,8 @@ $$;
 create function leat.commit_step(
   p_run bigint, p_fence bigint, p_epoch bigint, p_step bigint, p_weights_slot integer,
   p_weights text, p_state_slot integer, p_state text, p_samples bigint,
-  p_values double precision[], p_units integer, p_next_units integer) returns void
+  p_values double precision[], p_units integer, p_next_units integer,
+  p_gradient_norm double precision, p_statistics_norm double precision) returns void
 language plpgsql as $$
 declare
   r leat.run := leat.fenced(p_run, p_fence, p_epoch);
@@ -447,8 +448,10 @@ begin
   end if;
   select count(distinct (account, machine)) into workers_ from leat.lease
   where run = p_run and step = p_step and state = 'used';
-  insert into leat.step (run, step, committed_at, state_hash, samples, values, workers)
-  values (p_run, p_step, leat.clock(), p_state, p_samples, p_values, workers_);
+  insert into leat.step (run, step, committed_at, state_hash, samples, values, gradient_norm,
+                         statistics_norm, workers)
+  values (p_run, p_step, leat.clock(), p_state, p_samples, p_values, p_gradient_norm,
+          p_statistics_norm, workers_);
   update leat.lease set state = 'superseded', ended_at = leat.clock()
   where run = p_run and step = p_step and state = 'live';
   delete from leat.lease where run = p_run and step < p_step;

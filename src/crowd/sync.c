@@ -121,6 +121,7 @@ static leat_code recover(leat_coordinator *self, leat_error *err) {
 leat_code leat_coordinator_sync(leat_coordinator *self, leat_error *err) {
     LEAT_TRY(meet(self, err));
     LEAT_TRY(recover(self, err));
+    LEAT_TRY(leat_database_usual(self->pg, self->run, step_of(self), &self->usual, err));
     /* also if the step was open before: a commit whose answer was lost has woken nobody */
     return leat_database_wake(self->pg, self->run, err);
 }

@@ -19,6 +19,20 @@
 
 /* ---- steps ----------------------------------------------------------------------------------- */
 
+/* What is usual before the second step, to the bit; before the first one nothing is known. */
+static void expect_usual(world *of, leat_unit_norms norms) {
+    leat_usual usual;
+    leat_unit_norms most;
+    leat_error err = {0};
+    leat_usual_clear(&usual);
+    must(leat_database_usual(of->owner, of->hold.run, 0, &usual, &err), &err);
+    assert_false(leat_usual_limits(&usual, 0, &most));
+    must(leat_database_usual(of->owner, of->hold.run, 1, &usual, &err), &err);
+    assert_true(leat_usual_limits(&usual, 1, &most));
+    assert_true(most.gradient == LEAT_USUAL_OUTLIER * norms.gradient);
+    assert_true(most.statistics == LEAT_USUAL_OUTLIER * norms.statistics);
+}
+
 static void commits(void **state) {
     world *of = *state;
     leat_database_step step = a_step(0), other;
@@ -37,8 +51,10 @@ static void commits(void **state) {
     assert_int_equal(commit(of, &step), LEAT_ERR_BUSY);
     tell(of->owner, "update leat.unit set state = 'confirmed' where unit = 2");
     assert_string_equal(ask(of->owner, "select count(*) from leat.step"), "0");
+    step.norms = (leat_unit_norms){0.1, 1.0 / 3};
     assert_int_equal(commit(of, &step), LEAT_OK);
     assert_int_equal(commit(of, &step), LEAT_ERR_BUSY); /* not twice */
+    expect_usual(of, step.norms);
     must(leat_database_look(of->owner, of->hold.run, &at, &err), &err);
     assert_int_equal(at.step, 1);
     assert_int_equal(at.weights_slot, 1);
@@ -543,7 +559,7 @@ static void volunteers_have_functions_alone(void **state) {
     }
     leat_pg_rows_destroy(rows);
     denied(of->bob, "select leat.hold(1, 'me', 1, 1)");
-    denied(of->bob, "select leat.commit_step(1, 1, 1, 0, 1, '', null, '', 0, '{}', 1, 1)");
+    denied(of->bob, "select leat.commit_step(1, 1, 1, 0, 1, '', null, '', 0, '{}', 1, 1, 0, 0)");
     denied(of->bob, "select leat.note(1, '', '', '')");
     denied(of->bob, "select leat.end_lease(1, 'released', '')");
     denied(of->bob, "select leat.create_run('', '', '', '', '', '', '', 1, '', '', 1, 1, 1, 1, 1, "

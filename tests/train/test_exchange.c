@@ -56,11 +56,11 @@ static void step_apart(side *owner, side workers[2], int64_t units) {
     }
     for (int64_t k = 0; k < units; k++) {
         leat_unit_numbers unit;
-        const char *what = NULL;
+        char why[LEAT_EXCHANGE_WORDS_BYTES];
         assert_int_equal(leat_exchange_read(owner->exchange, k, payloads + k * sizes.payload,
                                             sizes.payload, &unit, &err),
                          LEAT_OK);
-        assert_true(leat_exchange_is_sound(owner->exchange, &unit, &what));
+        assert_true(leat_exchange_is_sound(owner->exchange, &unit, NULL, why));
         assert_ok(leat_trainer_add(owner->trainer, k, &unit, err));
     }
     assert_int_equal(leat_trainer_end(owner->trainer, &numbers, &err), LEAT_OK);
@@ -140,7 +140,8 @@ static void damage_is_named(void **state) {
     uint8_t *weights = malloc((size_t)sizes.weights), *payload = malloc((size_t)sizes.payload);
     char hash[65], unit_hash[65];
     leat_unit_numbers unit;
-    const char *what = NULL;
+    char why[LEAT_EXCHANGE_WORDS_BYTES];
+    leat_unit_norms norms, most;
     leat_error err = {0};
     (void)state;
     assert_ok(leat_exchange_put_weights(of.exchange, weights, hash, err));
@@ -155,9 +156,37 @@ static void damage_is_named(void **state) {
                      LEAT_ERR_INPUT);
     assert_int_equal(leat_exchange_read(of.exchange, 1, payload, sizes.payload, &unit, &err),
                      LEAT_OK);
-    unit.gradient[5] = NAN;
-    assert_false(leat_exchange_is_sound(of.exchange, &unit, &what));
-    assert_string_equal(what, "a gradient");
+    leat_exchange_measure_unit(of.exchange, &unit, &norms);
+    most = norms;
+    assert_true(leat_exchange_is_sound(of.exchange, &unit, &most, why));
+    assert_string_equal(why, "");
+    most.gradient *= 0.999;
+    assert_false(leat_exchange_is_sound(of.exchange, &unit, &most, why));
+    assert_non_null(strstr(why, "the gradient has the norm "));
+    most = (leat_unit_norms){norms.gradient, norms.statistics * 0.999};
+    assert_false(leat_exchange_is_sound(of.exchange, &unit, &most, why));
+    assert_non_null(strstr(why, "a statistic has the norm "));
+    static const struct {
+        float value;
+        const char *why;
+    } bad[] = {{NAN, "is not finite"},
+               {-INFINITY, "is not finite"},
+               {3.3e38F, "is too large to be squared"},
+               {-1e30F, "is too large to be squared"}};
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        float *const places[] = {&unit.gradient[5], &unit.statistics[1]};
+        for (int k = 0; k < 2; k++) {
+            const float before = *places[k];
+            *places[k] = bad[i].value;
+            assert_false(leat_exchange_is_sound(of.exchange, &unit, NULL, why));
+            assert_non_null(strstr(why, k == 0 ? "the gradient " : "a statistic "));
+            assert_non_null(strstr(why, bad[i].why));
+            *places[k] = before;
+        }
+    }
+    unit.sums[1] = INFINITY;
+    assert_false(leat_exchange_is_sound(of.exchange, &unit, NULL, why));
+    assert_string_equal(why, "loss_d_fakes is not finite");
     weights[7] ^= 1;
     assert_int_equal(leat_exchange_take_weights(of.exchange, 0, weights, hash, &err),
                      LEAT_ERR_CORRUPT);

@@ -10,7 +10,8 @@
  *                                  its result counts; no account: the coordinator computed it
  *     {"before":"..","kind":"refused","step":1,"unit":0,"account":"bob","machine":"..",
  *      "hash":"..","mismatch":false,"reason":".."}                     its result does not count
- *     {"before":"..","kind":"step","step":1,"state":".."}              all units of it are above
+ *     {"before":"..","kind":"step","step":1,"state":"..","gradient_norm":0.5,"statistics_norm":2.0}
+ *                                  all units of it are above; medians of the norms of their results
  *     {"before":"..","kind":"rewind","step":1,"folder":"rewound-1"}    what is above of later steps
  *                                  is no longer the run's (rewind.h)
  *
@@ -23,6 +24,9 @@
 #include "base/file.h"
 #include "base/mem.h"
 #include "leat/train.h"
+
+/* Where `"kind":"step",` is in each line: after {"before":"HASH", */
+#define LEAT_LEDGER_KIND_AT 77
 
 typedef struct leat_ledger {
     leat_file *file; /* NULL: closed */

@@ -1,10 +1,13 @@
 /* See exchange.h. */
 #include "train/step/exchange.h"
 
+#include <float.h>
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/mem.h"
+#include "nn/unit/unit.h"
 
 struct leat_exchange {
     leat_trainer *trainer;
@@ -207,20 +210,42 @@ leat_code leat_exchange_read(leat_exchange *exchange, int64_t unit, const uint8_
     return LEAT_OK;
 }
 
-static bool all_finite(const float *values, int64_t count) {
-    for (int64_t i = 0; i < count; i++)
-        if (!isfinite(values[i])) return false;
-    return true;
+void leat_exchange_measure_unit(const leat_exchange *exchange, const leat_unit_numbers *of,
+                                leat_unit_norms *out) {
+    out->gradient = leat_unit_length(exchange->model.parameters, of->gradient) / of->weight;
+    out->statistics = leat_unit_length(exchange->statistics_count, of->statistics);
+}
+
+/* Of one norm, why it is strange. */
+static bool judge_norm(double norm, double most, const char *what,
+                       char why[LEAT_EXCHANGE_WORDS_BYTES]) {
+    if (!isfinite(norm)) {
+        snprintf(why, LEAT_EXCHANGE_WORDS_BYTES, "%s is not finite", what);
+    } else if (norm * norm > FLT_MAX) { /* steps and statistics are in floats */
+        snprintf(why, LEAT_EXCHANGE_WORDS_BYTES, "%s is too large to be squared", what);
+    } else if (norm > most) {
+        snprintf(why, LEAT_EXCHANGE_WORDS_BYTES, "%s has the norm %.3g, and %.3g is usual at most",
+                 what, norm, most);
+    } else {
+        return true;
+    }
+    return false;
 }
 
 bool leat_exchange_is_sound(const leat_exchange *exchange, const leat_unit_numbers *of,
-                            const char **what) {
-    *what = NULL;
-    for (int i = 0; i < exchange->class->sums; i++)
-        if (!isfinite(of->sums[i])) *what = exchange->class->values[i].name;
-    if (!all_finite(of->statistics, exchange->statistics_count)) *what = "a statistic";
-    if (!all_finite(of->gradient, exchange->model.parameters)) *what = "a gradient";
-    return *what == NULL;
+                            const leat_unit_norms *most, char why[LEAT_EXCHANGE_WORDS_BYTES]) {
+    leat_unit_norms norms;
+    leat_exchange_measure_unit(exchange, of, &norms);
+    why[0] = 0;
+    for (int i = exchange->class->sums - 1; i >= 0; i--)
+        if (!isfinite(of->sums[i]))
+            snprintf(why, LEAT_EXCHANGE_WORDS_BYTES, "%s is not finite",
+                     exchange->class->values[i].name);
+    return why[0] == 0 &&
+           judge_norm(norms.gradient, most != NULL ? most->gradient : INFINITY, "the gradient",
+                      why) &&
+           judge_norm(norms.statistics, most != NULL ? most->statistics : INFINITY, "a statistic",
+                      why);
 }
 
 /* ---- the state ------------------------------------------------------------------------------ */

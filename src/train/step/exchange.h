@@ -56,9 +56,17 @@ void leat_exchange_cancel(leat_exchange *exchange, bool cancelled);
 LEAT_MUST_CHECK leat_code leat_exchange_read(leat_exchange *exchange, int64_t unit,
                                              const uint8_t *bytes, int64_t size_bytes,
                                              leat_unit_numbers *of, leat_error *err);
-/* Whether all numbers of a unit are finite; if not, what is not. */
+/* L2 norms of a unit: of its gradient / weight, and of its statistics. */
+typedef struct leat_unit_norms {
+    double gradient, statistics;
+} leat_unit_norms;
+void leat_exchange_measure_unit(const leat_exchange *exchange, const leat_unit_numbers *of,
+                                leat_unit_norms *out);
+/* Whether all numbers of a unit are finite, small enough to be squared as floats, and its norms at
+ * most these (NULL: any); if not, why: "a statistic is not finite". */
+#define LEAT_EXCHANGE_WORDS_BYTES 96
 bool leat_exchange_is_sound(const leat_exchange *exchange, const leat_unit_numbers *of,
-                            const char **what);
+                            const leat_unit_norms *most, char why[LEAT_EXCHANGE_WORDS_BYTES]);
 
 /* The state after the trainer's last step; out: sizes.state bytes. */
 void leat_exchange_put_state(const leat_exchange *exchange, uint8_t *out);

@@ -1,0 +1,120 @@
+"""A login that hands in other numbers than its units give: the run ends with the weights of one
+machine, and names the login. What the login uploads is changed on its way into the database.
+"""
+import json
+import shutil
+import struct
+import unittest
+
+from server import require
+
+from command import leat
+from runs import Runs
+
+STEPS, HEADER = 6, 128
+# Of the results of bob, from the named steps: bytes overwrite those from a place on, which counts
+# from 0, or if it is negative from the end. Before the rest of leat.submit.
+CHANGE = """
+declare
+  changed text;
+begin
+  select * into l from leat.lease where lease = p_lease;
+  changed := format('leat.part_%s_%s', l.run, l.step % 2);
+  if session_user = 'bob' and l.step in ({steps}) then
+    execute format('update %s set bytes = overlay(bytes placing $1 from case when $2 < 0 then
+                    octet_length(bytes) + $2 + 1 else $2 + 1 end) where lease = $3 and part = 0',
+                   changed) using decode('{bytes}', 'hex'), {at}, p_lease;
+    execute format('select encode(sha256(string_agg(bytes, '''' order by part)), ''hex'')
+                    from %s where lease = $1', changed) into p_hash using p_lease;
+  end if;
+end;
+"""
+
+
+def bf16(value):
+    """As the gradient of a result has it."""
+    return struct.pack("<f", value)[2:]
+
+
+LARGE = bf16(1e4) * 8
+USUAL = " is usual at most, and the unit gives another result"
+
+
+class Hostile(Runs):
+    times = ["--poll-ms", "5", "--hold-ms", "1000"]
+
+    def change(self, changed, at, steps):
+        """bob's results of these steps will be changed; all others are right."""
+        submit = self.ask("select pg_get_functiondef('leat.submit'::regproc)")
+        change = CHANGE.format(bytes=changed.hex(), at=at, steps=steps)
+        self.server.sql(submit.replace("\nbegin\n", "\nbegin\n" + change, 1),
+                        database=self.database)
+
+    def finish(self, coordinator, words, refused=1):
+        """bob works, and is joined by ann when he was refused: with the right state, and his name.
+        """
+        bob = self.work(url=self.url("bob"))
+        coordinator.until(" of bob is refused: ")
+        ann = self.work()
+        result = self.expect(coordinator, STEPS)
+        for worker in (ann, bob):
+            worker.end()
+        self.assertIn(words, coordinator.said)
+        self.assertNotIn("training has diverged", coordinator.said)
+        self.assertGreaterEqual(result["units_refused"], refused)
+        self.assertGreaterEqual(result["units_computed_here"], result["units_refused"])
+        self.assertEqual(self.ask("select string_agg(distinct account, ' ') from leat.event where "
+                                  "kind = 'refused'"), "bob")
+        self.assertEqual(self.ask("select name from leat.account where mismatched > 0"), "bob")
+        events = json.loads(leat("status", "--db", self.url(), "--json", status=0).stdout)["events"]
+        self.assertIn(words, events[0]["words"])
+
+    def run_with(self, changed, at, steps, words, refused=1):
+        self.begin()
+        coordinator = self.coordinate(STEPS)
+        self.until_open(coordinator)
+        self.change(changed, at, steps)
+        self.finish(coordinator, words, refused)
+
+    def test_squares_that_overflow(self):
+        """Adam's second moment would be infinite, and the weights would never change again."""
+        for value in (3.3e38, -1e30):
+            self.run_with(bf16(value), HEADER + 20, "0, 3",
+                          "the gradient is too large to be squared, and the unit gives another "
+                          "result")
+
+    def test_larger_than_usual(self):
+        self.run_with(LARGE, HEADER + 20, "2, 3", USUAL)
+
+    def test_two_that_diverge_together(self):
+        """Each sum is finite, and that of both is not: the step is taken without them."""
+        self.run_with(struct.pack("<d", 1.7e308), -24, "1, 2",
+                      "the step diverges with it, and the unit gives another result", 2)
+
+    def test_what_is_usual_is_not_forgotten(self):
+        """By a coordinator that has only RUN, or only the database."""
+        for lost in ("database", "folder"):
+            with self.subTest(lost):
+                self.begin()
+                first = self.coordinate(STEPS, "--checkpoint-every", 1, "--state-ms", 0)
+                self.until_open(first)
+                ann = self.work()
+                self.until_step(3, first)
+                first.kill()
+                ann.kill()
+                if lost == "database":
+                    self.server.sql(f"drop database {self.database} with (force)",
+                                    f"create database {self.database}")
+                else:
+                    shutil.rmtree(self.folder)
+                second = self.coordinate(STEPS, "--resume")
+                second.until("is open")
+                at = int(self.ask("select step from leat.run"))
+                self.assertGreaterEqual(at, 1)
+                self.change(LARGE, HEADER + 20, at)
+                self.finish(second, USUAL)
+
+
+if __name__ == "__main__":
+    require()
+    unittest.main()
