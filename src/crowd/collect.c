@@ -91,15 +91,18 @@ static leat_code judge(step_in_work *of, const leat_database_result *result, ver
     return LEAT_OK;
 }
 
-/* A result does not count; *done: it was still there. `mismatch`: it is not what its unit gives. */
-static leat_code refuse(leat_coordinator *self, int64_t step, const leat_database_result *result,
-                        bool mismatch, const char *why, bool *done, leat_error *err) {
-    leat_coordinator_say(self, "step %lld, unit %lld of %s is refused: %s", (long long)step + 1,
-                         (long long)result->unit, result->account, why);
-    LEAT_TRY(leat_database_refuse(self->pg, &self->hold, step, result, mismatch, why, done, err));
+/* A result does not count; *done: it was still there. */
+static leat_code refuse(step_in_work *of, const leat_database_result *result, const verdict *found,
+                        bool *done, leat_error *err) {
+    leat_coordinator *self = of->self;
+    const bool mismatch = found->own[0] != 0; /* it is not what its unit gives */
+    leat_coordinator_say(self, "step %lld, unit %lld of %s is refused: %s", (long long)of->step + 1,
+                         (long long)result->unit, result->account, found->why);
+    LEAT_TRY(leat_database_refuse(self->pg, &self->hold, of->step, result, mismatch, found->why,
+                                  done, err));
     self->result->refused += *done;
     if (!*done) return LEAT_OK;
-    return leat_coordinator_record_refused(self, step, result, mismatch, why, err);
+    return leat_coordinator_record_refused(self, of->step, result, mismatch, found->why, err);
 }
 
 /* Reads and judges one result, and adds it, or the coordinator's own in its place, if it is next.
@@ -117,7 +120,7 @@ static leat_code receive(step_in_work *of, const leat_database_result *result, l
     if (code != LEAT_OK) return leat_error_copy(err, &said);
     LEAT_TRY(judge(of, result, &found, err));
     if (found.why[0] != 0) {
-        LEAT_TRY(refuse(self, of->step, result, found.own[0] != 0, found.why, &done, err));
+        LEAT_TRY(refuse(of, result, &found, &done, err));
         if (!done || found.own[0] == 0) return LEAT_OK;
         return take_own(of, result->unit, found.own, err);
     }
@@ -129,7 +132,6 @@ static leat_code receive(step_in_work *of, const leat_database_result *result, l
 }
 
 leat_code leat_coordinator_doubt(leat_coordinator *self, bool *some, leat_error *err) {
-    static const char why[] = "the step diverges with it, and the unit gives another result";
     step_in_work of = {.self = self,
                        .step = leat_trainer_state(self->session.trainer)->step,
                        .units = leat_trainer_units(self->session.trainer),
@@ -137,17 +139,17 @@ leat_code leat_coordinator_doubt(leat_coordinator *self, bool *some, leat_error 
     *some = false;
     for (int64_t k = 0; k < of.units; k++) {
         const leat_database_result *result = &self->counted[k];
-        char hash[65];
+        verdict found = {"the step diverges with it, and the unit gives another result", ""};
         bool done = false;
         if (leat_coordinator_stopped(self))
             return leat_fail(err, LEAT_ERR_CANCELLED, "stopped in step %lld",
                              (long long)of.step + 1);
         if (result->lease == 0) continue;
-        LEAT_TRY(compute(self, k, hash, err));
-        if (strcmp(hash, result->hash) == 0) continue;
+        LEAT_TRY(compute(self, k, found.own, err));
+        if (strcmp(found.own, result->hash) == 0) continue;
         *some = true;
-        LEAT_TRY(refuse(self, of.step, result, true, why, &done, err));
-        LEAT_TRY(take_own(&of, k, hash, err));
+        LEAT_TRY(refuse(&of, result, &found, &done, err));
+        LEAT_TRY(take_own(&of, k, found.own, err));
     }
     return LEAT_OK;
 }

@@ -392,8 +392,8 @@ class Crowd(folder.Folder):
                 (["coordinate", self.at("run"), "--db", "host=x user=y", "--data", faces, "--steps",
                   1], 2, "use postgresql://y:PASSWORD@x:5432/DATABASE\n"),
                 (["work", "host=db.example.org port=9 dbname='my class' user=a@b password=SECRET "
-                  "sslmode=verify-full", "--key", self.at("k")], 2, "use postgresql://a%40b:PASSWORD"
-                 "@db.example.org:9/my%20class?sslmode=verify-full\n"),
+                  "sslmode=verify-full", "--key", self.at("k")], 2, "use postgresql://a%40b:"
+                 "PASSWORD@db.example.org:9/my%20class?sslmode=verify-full\n"),
                 (["work", url, "--data", faces, "--key", "/dev/null/x"], 1, "/dev/null"),
                 (["work", url, "--data", faces, "--key", self.at("k")], 1,
                  'the database has no schema "leat": no run was coordinated in it yet; start leat '
