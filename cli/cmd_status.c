@@ -62,8 +62,10 @@ static leat_fact_value known_as(const void *source) {
 static const leat_fact event_facts[] = {
     {"seconds", LEAT_FACT_REAL, AT(seconds), LEAT_FACT_SECONDS, .help = "Seconds ago."},
     {"kind", LEAT_FACT_CHARS, AT(kind),
-     .help = "failed: a machine could not compute a unit; refused: a result was refused; slow: a "
-             "machine's link is too slow for the run."},
+     .help =
+         "failed: a machine could not compute a unit; refused: a result was refused; blocked: a "
+         "session blocked the run, and was ended; slow: a machine's link is too slow for the "
+         "run."},
     {"account", LEAT_FACT_CHARS, AT(account), .help = "Login; empty: not known."},
     {"machine", LEAT_FACT_CHARS, AT(machine), .help = "Identity of the machine; empty: not known."},
     {"name", LEAT_FACT_CHARS, AT(name), .help = "Name of the machine; empty: not known."},
@@ -78,8 +80,8 @@ static const leat_fact_list events = {
     .rows = event_facts,
     .one = "An event.",
     .at = event_at,
-    .before = "\nfailures, refusals and slow machines, the newest first\n",
-    .item = "  {seconds} ago, {known_as} of {account}, {kind}: {words}\n",
+    .before = "\nfailures, refusals, blockers and slow machines, the newest first\n",
+    .item = "  {seconds} ago, [{known_as} of ]{account}, {kind}: {words}\n",
 };
 
 _Static_assert(sizeof(leat_crowd_worker) <= LEAT_FACT_ITEM_BYTES, "an item of a list");

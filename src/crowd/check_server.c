@@ -102,7 +102,64 @@ static void tell_snapshots(leat_check *self) {
     if (!told) leat_check_tell(self, LEAT_CROWD_OK, "", "snapshots: nobody holds an old one");
 }
 
+/* ---- locks ----------------------------------------------------------------------------------- */
+
+/* A session that others wait for, and that waits for nobody. */
+typedef struct blocker {
+    char transaction[32], who[256], process[24];
+    int64_t waiting;
+} blocker;
+
+/* False: nobody waits, or it is not known. */
+static bool find_blocker(leat_check *self, blocker *out) {
+    static const char sql[] =
+        "with recursive chain (pid, first) as (select pid, pid from pg_stat_activity where datname "
+        "= current_database() and cardinality(pg_blocking_pids(pid)) > 0 union select of.pid, "
+        "first from chain, unnest(pg_blocking_pids(chain.pid)) of (pid)), roots as (select "
+        "chain.pid, count(distinct first) as waiting from chain where "
+        "cardinality(pg_blocking_pids(chain.pid)) = 0 group by chain.pid order by 2 desc, 1 limit "
+        "1) "
+        "select max(waiting), max(a.pid), max((select min(virtualtransaction) from pg_locks l "
+        "where "
+        "l.pid = a.pid)), max(a.pid || coalesce(' of login ' || quote_ident(usename), '') || "
+        "coalesce(', ' || nullif(application_name, ''), '') || coalesce(', since ' || "
+        "date_trunc('second', xact_start), '')) from roots join pg_stat_activity a using (pid)";
+    leat_pg_rows *rows = NULL;
+    *out = (blocker){0};
+    if (!leat_check_ask(self, "locks", &rows, sql, NULL, 0)) return false;
+    out->waiting = leat_pg_int(rows, 0, 0);
+    snprintf(out->process, sizeof out->process, "%s", leat_pg_text(rows, 0, 1));
+    snprintf(out->transaction, sizeof out->transaction, "%s", leat_pg_text(rows, 0, 2));
+    snprintf(out->who, sizeof out->who, "%s", leat_pg_text(rows, 0, 3));
+    leat_pg_rows_destroy(rows);
+    return out->waiting > 0;
+}
+
+/* Locks are held for the time of a call: one that is still held after a second is looked at. */
+static void tell_locks(leat_check *self) {
+    blocker first, second;
+    leat_pg_rows *rows = NULL;
+    char todo[128];
+    bool blocks = find_blocker(self, &first);
+    if (blocks && leat_check_ask(self, "locks", &rows, "select pg_sleep(1)", NULL, 0))
+        leat_pg_rows_destroy(rows);
+    blocks = blocks && !leat_pg_broken(self->pg) && find_blocker(self, &second) &&
+             strcmp(first.transaction, second.transaction) == 0;
+    if (leat_pg_broken(self->pg)) return;
+    if (!blocks) {
+        leat_check_tell(self, LEAT_CROWD_OK, "", "locks: no session waits for another one");
+        return;
+    }
+    snprintf(todo, sizeof todo, "end it if it is not needed: SELECT pg_terminate_backend(%s);",
+             second.process);
+    leat_check_tell(self, LEAT_CROWD_NOTE, todo,
+                    "locks: session %s has a transaction open for which %lld other%s wait%s",
+                    second.who, (long long)second.waiting, second.waiting == 1 ? "" : "s",
+                    second.waiting == 1 ? "s" : "");
+}
+
 void leat_check_server(leat_check *self) {
     tell_space(self);
     tell_snapshots(self);
+    if (!leat_pg_broken(self->pg)) tell_locks(self);
 }

@@ -239,6 +239,7 @@ leat_code leat_coordinator_collect(leat_coordinator *self, leat_error *err) {
                              (long long)of.step + 1);
         LEAT_TRY(leat_database_arrived(self->pg, self->run, results, BATCH, &count, err));
         for (int i = 0; i < count; i++) LEAT_TRY(receive(&of, &results[i], err));
+        leat_coordinator_say_blockers(self);
         const int64_t before = of.next;
         const bool full = count > 0 || quiet % FULL_LOOK == 0;
         if (full) LEAT_TRY(add_confirmed(&of, err));

@@ -189,6 +189,7 @@ static leat_code look_first(leat_coordinator *self, leat_error *err) {
 }
 
 static leat_code connect_again(leat_coordinator *self, leat_error *err) {
+    leat_coordinator_say_blockers(self);
     leat_hold_renewer_stop(&self->renewer);
     leat_pg_close(self->pg);
     self->pg = NULL;
@@ -325,6 +326,7 @@ static leat_code serve(leat_coordinator *self, leat_error *err) {
         leat_pg_close(self->pg);
         self->pg = NULL;
         LEAT_TRY(leat_exchange_again(self->exchange, err));
+        leat_coordinator_say_blockers(self);
         (void)leat_pause_wait(&self->pause, &self->stop);
         if (leat_coordinator_stopped(self)) return stop(self, err);
     }

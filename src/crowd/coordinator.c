@@ -32,6 +32,11 @@ leat_code leat_coordinator_units(const leat_coordinator *self, int64_t step, int
     return leat_feed_units(&self->session.feed, step, units, err);
 }
 
+void leat_coordinator_say_blockers(leat_coordinator *self) {
+    char line[LEAT_BLOCKER_LINE_BYTES];
+    if (leat_hold_renewer_hear(&self->renewer, line)) leat_coordinator_say(self, "%s", line);
+}
+
 bool leat_coordinator_is_new(const leat_coordinator *self) {
     const leat_session *session = &self->session;
     return !session->folder.exists && session->taken == 0 && session->saved_step < 0;

@@ -5,6 +5,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
+#include "crowd/blockers.h"
 #include "crowd/database.h"
 #include "crowd/pause.h"
 #include "leat/crowd.h"
@@ -12,8 +13,8 @@
 #include "train/run/session.h"
 #include "train/step/exchange.h"
 
-/* Renews the hold over a connection of its own, whatever the coordinator computes (hold_renewer.c).
- */
+/* Renews the hold over a connection of its own, whatever the coordinator computes, and ends
+ * sessions that block the coordinator (hold_renewer.c). */
 typedef struct leat_hold_renewer {
     const leat_coordinate_options *options;
     leat_pg_place place;
@@ -21,9 +22,14 @@ typedef struct leat_hold_renewer {
     pthread_t thread;
     bool running;
     atomic_bool quit;
+    leat_blockers blockers; /* the thread's own */
+    pthread_mutex_t lock;
+    char line[LEAT_BLOCKER_LINE_BYTES]; /* under the lock: to be said */
 } leat_hold_renewer;
 LEAT_MUST_CHECK leat_code leat_hold_renewer_start(leat_hold_renewer *renewer, leat_error *err);
 void leat_hold_renewer_stop(leat_hold_renewer *renewer);
+/* What it has to say, once; false, and "": nothing. */
+bool leat_hold_renewer_hear(leat_hold_renewer *renewer, char line[LEAT_BLOCKER_LINE_BYTES]);
 
 #define LEAT_COORDINATOR_NAMES_BYTES (LEAT_STEP_VALUES_MAX * 49 + 1)
 typedef struct leat_coordinator {
@@ -106,6 +112,8 @@ LEAT_MUST_CHECK leat_code leat_coordinator_open_place(leat_coordinator *self, co
                                                       leat_error *err);
 LEAT_MUST_CHECK leat_code leat_coordinator_revive_place(leat_coordinator *self, leat_error *err);
 void leat_coordinator_close_place(leat_coordinator *self);
+/* Says what was done about sessions that blocked the run, if anything. */
+void leat_coordinator_say_blockers(leat_coordinator *self);
 /* At the end of the run: a private server stays until the workers have heard of it, for a while. */
 void leat_coordinator_say_goodbye(leat_coordinator *self);
 /* Once there is a run to join: says which command does it, again if that has changed. */

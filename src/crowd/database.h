@@ -321,6 +321,22 @@ LEAT_MUST_CHECK leat_code leat_database_keep_state(leat_pg *pg, const leat_datab
 LEAT_MUST_CHECK leat_code leat_database_set_state(leat_pg *pg, const leat_database_hold *hold,
                                                   const char *state, const char *reason,
                                                   leat_error *err);
+/* A session that a coordinator with this login waits for, and that waits for nobody itself. */
+typedef struct leat_database_blocker {
+    int64_t process; /* of the server */
+    char account[64], transaction[32];
+    bool trusted; /* an administrator's, or of a member of the owner of the schema */
+} leat_database_blocker;
+LEAT_MUST_CHECK leat_code leat_database_blockers(leat_pg *pg, leat_database_blocker *out, int most,
+                                                 int *count, leat_error *err);
+/* Ends it, if it is still in that transaction: *done. LEAT_ERR_OPTION: this login may not. */
+LEAT_MUST_CHECK leat_code leat_database_end_session(leat_pg *pg, const leat_database_blocker *of,
+                                                    bool *done, leat_error *err);
+/* Notes that an account has blocked the run; *suspended: the third time within an hour, after which
+ * it gets no units for an hour. */
+LEAT_MUST_CHECK leat_code leat_database_blame(leat_pg *pg, const leat_database_hold *hold,
+                                              const char *account, const char *words,
+                                              bool *suspended, leat_error *err);
 /* How many sessions other logins have in this database. */
 LEAT_MUST_CHECK leat_code leat_database_others(leat_pg *pg, int64_t *sessions, leat_error *err);
 /* How many machines of a run were heard of in the last silent_ms. */

@@ -1,12 +1,53 @@
 /*
  * Renews the hold of a run from a thread and connection of its own, so that a coordinator that
  * computes for a long time keeps it. It ends if another coordinator has taken over; the next write
- * of this one meets the fence.
+ * of this one meets the fence. The same thread looks for sessions that block the coordinator
+ * (blockers.h), which the coordinator itself cannot while it waits for them.
  */
+#include <stdio.h>
+
 #include "base/thread.h"
 #include "crowd/coordinator.h"
 
+/* How long it waits for a lock, and between two looks while somebody blocks. */
+enum { LOCK_WAIT_MS = 2000, LOOK_MS = 1000 };
+
 static bool quits(void *of) { return atomic_load(&((leat_hold_renewer *)of)->quit); }
+
+static void keep_line(leat_hold_renewer *self, const char *line) {
+    pthread_mutex_lock(&self->lock);
+    if (line[0] != 0) snprintf(self->line, sizeof self->line, "%s", line);
+    pthread_mutex_unlock(&self->lock);
+}
+
+bool leat_hold_renewer_hear(leat_hold_renewer *renewer, char line[LEAT_BLOCKER_LINE_BYTES]) {
+    line[0] = 0;
+    if (!renewer->running) return false;
+    pthread_mutex_lock(&renewer->lock);
+    snprintf(line, LEAT_BLOCKER_LINE_BYTES, "%s", renewer->line);
+    renewer->line[0] = 0;
+    pthread_mutex_unlock(&renewer->lock);
+    return line[0] != 0;
+}
+
+static leat_code connect_to(leat_hold_renewer *self, const leat_stop *stop, leat_pg **pg,
+                            leat_error *err) {
+    char sql[64];
+    leat_pg_close(*pg);
+    LEAT_TRY(leat_pg_connect(pg, &self->place, "leat coordinate (hold)",
+                             (int)self->options->hold_ms, stop, err));
+    snprintf(sql, sizeof sql, "set lock_timeout = %d", LOCK_WAIT_MS);
+    return leat_pg_script(*pg, sql, err);
+}
+
+/* A look at who blocks; *any: somebody does. */
+static leat_code look(leat_hold_renewer *self, leat_pg *pg, bool *any, leat_error *err) {
+    char line[LEAT_BLOCKER_LINE_BYTES];
+    const leat_code code =
+        leat_blockers_look(&self->blockers, pg, &self->hold, leat_clock_ns(), line, any, err);
+    keep_line(self, line);
+    return leat_pg_broken(pg) ? code : LEAT_OK; /* nothing else depends on it */
+}
 
 static void *renewer_main(void *argument) {
     leat_hold_renewer *self = argument;
@@ -20,15 +61,16 @@ static void *renewer_main(void *argument) {
     while (!atomic_load(&self->quit)) {
         leat_error why = {0};
         leat_code code = LEAT_OK;
-        if (pg == NULL || leat_pg_broken(pg)) {
-            leat_pg_close(pg);
-            code = leat_pg_connect(&pg, &self->place, "leat coordinate (hold)",
-                                   (int)options->hold_ms, &stop, &why);
-        }
+        bool any = false;
+        if (pg == NULL || leat_pg_broken(pg)) code = connect_to(self, &stop, &pg, &why);
+        if (code == LEAT_OK) code = look(self, pg, &any, &why);
         if (code == LEAT_OK) code = leat_database_renew_hold(pg, &self->hold, &why);
         if (code == LEAT_ERR_BUSY && leat_database_is_taken(pg)) break;
         if (code == LEAT_OK) leat_pause_reset(&again);
-        if (!leat_pause_wait(code == LEAT_OK ? &rest : &again, &stop)) break;
+        leat_pause *const pause = code == LEAT_OK ? &rest : &again;
+        if (any ? !leat_pause_sleep(LOOK_MS < every_ms ? LOOK_MS : every_ms, &stop)
+                : !leat_pause_wait(pause, &stop))
+            break;
     }
     leat_pg_close(pg);
     return NULL;
@@ -37,6 +79,9 @@ static void *renewer_main(void *argument) {
 leat_code leat_hold_renewer_start(leat_hold_renewer *renewer, leat_error *err) {
     LEAT_ASSERT(!renewer->running && renewer->hold.fence > 0); /* what is not held is not renewed */
     atomic_store(&renewer->quit, false);
+    renewer->blockers.count = 0;
+    renewer->line[0] = 0;
+    pthread_mutex_init(&renewer->lock, NULL);
     LEAT_TRY(leat_thread_start(&renewer->thread, renewer_main, renewer, err));
     renewer->running = true;
     return LEAT_OK;
@@ -46,5 +91,6 @@ void leat_hold_renewer_stop(leat_hold_renewer *renewer) {
     if (!renewer->running) return;
     atomic_store(&renewer->quit, true);
     pthread_join(renewer->thread, NULL);
+    pthread_mutex_destroy(&renewer->lock);
     renewer->running = false;
 }

@@ -218,19 +218,34 @@ static leat_code run_as_admin(const leat_local *self, const char *database,
     return code;
 }
 
-/* The logins, and a database in which only its owner may create anything. */
+/*
+ * The logins, and a database in which only its owner may create anything. What a login of a server
+ * can do without a right, and leat does not need, is taken away: large objects fill the disk, and
+ * advisory locks the table that all locks of the server share. The owner may end sessions that
+ * block a run; the worker's logins leave connections for him.
+ */
 static leat_code create_logins(leat_local *self, leat_error *err) {
-    char owner[128], worker[128];
+    char owner[128], worker[256];
     snprintf(owner, sizeof owner, "create role owner login password '%s'", self->state.owner);
-    snprintf(worker, sizeof worker, "create role worker login password '%s'", self->state.worker);
+    snprintf(worker, sizeof worker,
+             "create role worker login password '%s' connection limit %d; alter role worker set "
+             "idle_in_transaction_session_timeout = '60s'",
+             self->state.worker, LEAT_LOCAL_WORKERS_MAX);
     const char *const logins[] = {owner,
                                   worker,
+                                  "grant pg_signal_backend to owner",
                                   "create database " LEAT_LOCAL_DATABASE " owner owner",
                                   "revoke create, temporary on database " LEAT_LOCAL_DATABASE
                                   " from public",
                                   "revoke all on database postgres, template1 from public",
                                   NULL};
-    const char *const inside[] = {"revoke all on schema public from public", NULL};
+    static const char *const inside[] = {
+        "revoke all on schema public from public",
+        "do $$ declare f regprocedure; begin for f in select oid::regprocedure from pg_proc where "
+        "pronamespace = 'pg_catalog'::regnamespace and (proname ~ "
+        "'^(pg_(try_)?advisory_|lo_)' or proname in ('loread', 'lowrite')) loop "
+        "execute format('revoke execute on function %s from public', f); end loop; end $$",
+        NULL};
     LEAT_TRY(run_as_admin(self, "postgres", logins, err));
     return run_as_admin(self, LEAT_LOCAL_DATABASE, inside, err);
 }

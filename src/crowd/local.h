@@ -19,6 +19,7 @@
 
 #define LEAT_LOCAL_NAME "database" /* the folder in RUN */
 #define LEAT_LOCAL_DATABASE "leat" /* in the server; owned by "owner" */
+#define LEAT_LOCAL_WORKERS_MAX 180 /* connections of workers, of 200 that the server has */
 
 /* ---- The server's programs (local_find.c) -----------------------------------------------------
  */

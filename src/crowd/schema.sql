@@ -115,7 +115,9 @@ create table leat.account (
   accepted bigint not null default 0,
   confirmed bigint not null default 0,
   refused bigint not null default 0,
-  mismatched bigint not null default 0
+  mismatched bigint not null default 0,
+  suspended_until timestamptz not null default '-infinity',
+  suspended_for text not null default ''
 );
 
 create table leat.machine (
@@ -192,6 +194,14 @@ create function leat.note(p_run bigint, p_kind text, p_machine text, p_words tex
 language sql as $$
   insert into leat.event (run, kind, account, machine, words)
   values (p_run, p_kind, session_user, p_machine, left(p_words, 500))
+$$;
+
+-- Why whoever calls gets no units now; null: it does. Locks nothing.
+create function leat.suspended() returns text
+language sql volatile as $$
+  select 'this login gets no units until ' || to_char(a.suspended_until at time zone 'UTC',
+         'YYYY-MM-DD HH24:MI "UTC"') || ': ' || a.suspended_for
+  from leat.account a where a.name = session_user and leat.holds(a.suspended_until, 3600000)
 $$;
 
 -- Ends the leases of a machine that are live, but for one.
@@ -375,6 +385,11 @@ declare
   r leat.run;
   now_ timestamptz;
 begin
+  claim.news := leat.suspended();
+  if claim.news is not null then
+    select r.state into claim.state from leat.run r where r.id = p_run;
+    return;
+  end if;
   select * into r from leat.run where id = p_run for share;
   if not found then
     raise exception 'leat: there is no run %', p_run using errcode = 'no_data_found';
@@ -431,8 +446,9 @@ end $$;
 create function leat.lock_lease(p_lease bigint, p_epoch bigint, out l leat.lease, out why text)
 language plpgsql as $$
 begin
-  select * into l from leat.lease x where x.lease = p_lease for update;
-  if not found or l.account <> session_user then
+  -- nobody can lock the lease of another account
+  select * into l from leat.lease x where x.lease = p_lease and x.account = session_user for update;
+  if not found then
     why := 'there is no such lease';
   elsif l.epoch <> p_epoch then
     why := 'another lease has its number now: the database went back';
@@ -552,7 +568,7 @@ declare
   u leat.unit;
   bytes_ bytea;
 begin
-  select * into l from leat.lease x where x.lease = p_lease;
+  select * into l from leat.lease x where x.lease = p_lease and x.account = session_user;
   if found then
     select * into r from leat.run where id = l.run for share;
     select * into u from leat.unit x where (x.run, x.step, x.unit) = (l.run, l.step, l.unit)

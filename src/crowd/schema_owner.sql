@@ -379,6 +379,30 @@ begin
   return true;
 end $$;
 
+-- An account has blocked the run (p_words says how). The third time within an hour it is suspended
+-- for an hour: true. Its leases end.
+create function leat.blame(p_run bigint, p_fence bigint, p_epoch bigint, p_account name,
+                           p_words text) returns boolean
+language plpgsql as $$
+declare
+  r leat.run := leat.fenced(p_run, p_fence, p_epoch);
+  l record;
+begin
+  insert into leat.event (run, kind, account, words)
+  values (p_run, 'blocked', p_account, left(p_words, 500));
+  insert into leat.account (name) values (p_account) on conflict do nothing;
+  if (select count(*) from leat.event e where e.kind = 'blocked' and e.account = p_account
+      and leat.holds(e.at + interval '1 hour', 3600000)) < 3 then return false; end if;
+  update leat.account set suspended_until = leat.clock() + interval '1 hour',
+    suspended_for = 'it blocked the run three times within an hour'
+  where name = p_account;
+  for l in select x.lease from leat.lease x where x.run = p_run and x.account = p_account
+           and x.state = 'live' order by x.step, x.unit loop
+    perform leat.end_lease(l.lease, 'released', 'the login is suspended');
+  end loop;
+  return true;
+end $$;
+
 -- The coordinator has computed the unit itself.
 create function leat.own_result(p_run bigint, p_fence bigint, p_epoch bigint, p_step bigint,
                                 p_unit integer, p_hash text) returns boolean
@@ -536,6 +560,28 @@ begin
   end loop;
   return lost_;
 end $$;
+
+-- ---- Sessions that block -----------------------------------------------------------------------
+
+-- Those for which a coordinator with this login waits, and which wait for nobody: they alone can be
+-- waited for in vain. Coordinators are known by their login and name. A transaction has another name
+-- each time; those of administrators and of members of the owner are trusted.
+create function leat.blockers(p_most integer)
+returns table (process integer, account name, transaction_ text, trusted boolean)
+language sql volatile as $$
+  with recursive chain (pid) as (
+    select a.pid from pg_stat_activity a
+    where a.datname = current_database() and a.usename = session_user
+      and a.application_name like 'leat coordinate%'
+    union select of.pid from chain, unnest(pg_blocking_pids(chain.pid)) of (pid))
+  select a.pid, a.usename, coalesce((select min(l.virtualtransaction) from pg_locks l
+                                     where l.pid = a.pid), ''),
+         coalesce(pg_has_role(a.usesysid, (select nspowner from pg_namespace
+                                           where nspname = 'leat'), 'member'), true)
+  from chain join pg_stat_activity a using (pid)
+  where a.usename <> session_user and cardinality(pg_blocking_pids(a.pid)) = 0
+  order by a.pid limit p_most
+$$;
 
 -- ---- Views -------------------------------------------------------------------------------------
 -- Without payloads, and without the hash of any result of a step that is not committed. All but the

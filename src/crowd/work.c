@@ -91,6 +91,7 @@ typedef struct worker {
     int cloned;       /* units in a row that another process with this key took away */
     int64_t slower;   /* units at which another machine was faster */
     char said_why[LEAT_CROWD_WORDS_BYTES]; /* it does not work now; "": it does */
+    char news[LEAT_CROWD_WORDS_BYTES];     /* as last told */
 } worker;
 
 static void say(const worker *self, const char *format, ...) LEAT_PRINTF(2, 3);
@@ -362,7 +363,8 @@ static leat_code claim(worker *self, bool ahead, leat_error *err) {
     else
         LEAT_TRY(
             leat_database_claim(self->pg, self->run, machine, self->sending.lease, &lease, err));
-    if (lease.news[0] != 0) say(self, "%s", lease.news);
+    if (lease.news[0] != 0 && strcmp(lease.news, self->news) != 0) say(self, "%s", lease.news);
+    memcpy(self->news, lease.news, sizeof self->news); /* some are told at each question */
     if (strcmp(lease.run_state, "finished") == 0) self->done = true;
     if (lease.lease == 0) return rest(self, err);
     if (lease.step >= 0 && lease.step < self->feed.steps_most)

@@ -487,6 +487,22 @@ static void machines_that_only_register(void **state) {
     assert_int_equal(machines, 1);
 }
 
+/* What a login names but does not have, it does not lock either. */
+static void leases_of_others(void **state) {
+    world *of = *state;
+    join(of->ann, M1);
+    join(of->bob, M2);
+    leat_database_lease a = get(of, of->ann, M1, 0, false);
+    tell(of->bob, "begin");
+    assert_string_equal(renew(of->bob, &a), "there is no such lease");
+    assert_string_equal(put(of, of->bob, &a, 0), "there is no such lease");
+    assert_string_equal(submit(of->bob, &a, of->hash), "there is no such lease");
+    tell(of->ann, "set lock_timeout = '2s'");
+    assert_string_equal(renew(of->ann, &a), "");
+    deliver(of, of->ann, &a);
+    tell(of->bob, "rollback");
+}
+
 int main(void) {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, world_setup, world_teardown)
     const struct CMUnitTest tests[] = {
@@ -508,6 +524,7 @@ int main(void) {
         TEST(weights_by_hash),
         TEST(results_are_judged),
         TEST(stricter_isolation),
+        TEST(leases_of_others),
         TEST(machines_that_only_register),
     };
     cluster_start();

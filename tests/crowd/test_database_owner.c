@@ -578,10 +578,47 @@ static void volunteers_have_functions_alone(void **state) {
     assert_string_equal(ask(of->bob, "select count(*) from leat.loss_history"), "0");
 }
 
+/* An account that blocks the run a third time within an hour gets no units for an hour. */
+static void blame(void **state) {
+    world *of = *state;
+    leat_error err = {0};
+    bool suspended = true;
+    join(of->ann, M1);
+    join(of->bob, M2);
+    leat_database_lease kept = get(of, of->bob, M2, 0, false);
+    must(leat_database_blame(of->owner, &of->hold, "bob", "it", &suspended, &err), &err);
+    pass(of, 3601); /* forgotten */
+    for (int i = 0; i < 3; i++) {
+        assert_string_equal(renew(of->bob, &kept), "");
+        must(leat_database_blame(of->owner, &of->hold, "bob", "it did", &suspended, &err), &err);
+        assert_true(suspended == (i == 2));
+        pass(of, 60);
+    }
+    assert_string_equal(renew(of->bob, &kept), "the lease ended (released)");
+    assert_string_equal(ask(of->owner, "select state || ' ' || kind || ' ' || words from leat.unit "
+                                       "u, leat.event e where unit = 0 order by id desc limit 1"),
+                        "ready blocked it did");
+    leat_database_lease lease = claim(of, of->bob, M2);
+    assert_int_equal(lease.lease, 0);
+    assert_string_equal(lease.run_state, "open");
+    assert_string_equal(lease.news, "this login gets no units until 2026-01-01 02:02 UTC: it "
+                                    "blocked the run three times within an hour");
+    assert_int_equal(claim_ahead(of, of->bob, M2, 0).lease, 0);
+    get(of, of->ann, M1, 0, false);
+    pass(of, 3600);
+    get(of, of->bob, M2, 1, false);
+    const leat_database_hold other = {of->hold.run, of->hold.fence, of->hold.epoch + 1};
+    assert_int_equal(leat_database_blame(of->owner, &other, "bob", "it", &suspended, &err),
+                     LEAT_ERR_BUSY);
+    denied(of->bob, "select leat.blame(1, 1, 1, 'ann', '')");
+    denied(of->bob, "select leat.suspended()");
+}
+
 int main(void) {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, world_setup, world_teardown)
     const struct CMUnitTest tests[] = {
         TEST(commits),
+        TEST(blame),
         TEST(steps_have_units_of_their_own),
         TEST(samples_of_units),
         TEST(values_by_name),

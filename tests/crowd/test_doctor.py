@@ -451,7 +451,8 @@ class Doctor(unittest.TestCase):
                          "coordinator: a 5 GB allowance ends after 11 steps")
         for number in (1, 2):
             self.server.sql(f"select leat.register('run', '{str(number) * 32}', '', '')",
-                            database=name, login="ann")
+                            f"select leat.claim(1, '{str(number) * 32}', 0)", database=name,
+                            login="ann")
         self.assertIn("egress: 2 workers x 12.7 MB = 25.4 MB a step",
                       self.finding(self.at(name, "carl"), "egress: ", "ok")["what"])
 
@@ -506,6 +507,38 @@ class Doctor(unittest.TestCase):
             self.snapshot(name, "session", pid)
             holder.stdin.close()
             holder.wait(LIMIT)
+
+    def lock(self, name, holder, waiter):
+        machine = "c" * 32
+        holder.stdin.write(f"begin; select pg_backend_pid(); select leat.register('run', "
+                           f"'{machine}', '', '') is null; select state from leat.claim(1, "
+                           f"'{machine}', 0);\n")
+        holder.stdin.flush()
+        pid, _, _ = (holder.stdout.readline().strip() for _ in range(3))
+        self.finding(self.at(name, "ann"), "locks: no session waits", "ok")
+        waiter.stdin.write("select id from leat.run for update;\n")
+        waiter.stdin.flush()
+        while self.server.sql("select count(*) from pg_locks where not granted") == "0":
+            pass
+        found = self.finding(self.at(name, "ann"), "locks: ", "note")
+        self.assertRegex(found["what"], f"^locks: session {pid} of login carl, psql.* has a "
+                         "transaction open for which 1 other waits$")
+        self.mend(found["do"], "end it", name)
+        self.assertEqual(waiter.stdout.readline(), "1\n")
+
+    def test_lock(self):
+        """Whoever has a transaction open for which others wait is named, and the printed line ends
+        it."""
+        name = self.database()
+        self.run_of(name, 1, 100, 100)
+        with self.server.session(name, "carl") as holder, \
+             self.server.session(name, "owner") as waiter:
+            try:
+                self.lock(name, holder, waiter)
+            finally:
+                holder.kill()
+                waiter.kill()
+        self.finding(self.at(name, "ann"), "locks: no session waits", "ok")
 
     def test_slot(self):
         name = self.database()

@@ -8,7 +8,7 @@ import unittest
 
 from server import require
 
-from command import leat
+from command import LIMIT, leat
 from runs import Runs
 
 STEPS, HEADER = 6, 128
@@ -113,6 +113,33 @@ class Hostile(Runs):
                 self.assertGreaterEqual(at, 1)
                 self.change(LARGE, HEADER + 20, at)
                 self.finish(second, USUAL)
+
+    def test_transaction_left_open(self):
+        """It blocks every step, and its session ends; the third time its login gets no units."""
+        coordinator = self.coordinate(STEPS)
+        self.until_open(coordinator)
+        self.server.sql("insert into leat.account (name) values ('bob')",
+                        "insert into leat.event (run, kind, account, words) select 1, 'blocked', "
+                        "'bob', '' from generate_series(1, 2)", database=self.database)
+        machine = "b" * 32
+        with self.server.session(self.database, "bob") as session:
+            session.stdin.write(f"select leat.register('', '{machine}', 'b', '') is null; begin; "
+                                f"select lease from leat.claim(1, '{machine}', 0);\n")
+            session.stdin.flush()
+            session.stdout.readline()
+            self.assertRegex(session.stdout.readline(), "^1$")
+            ann = self.work()
+            coordinator.until(' blocked the run for 10 s, and was ended: login "bob", which gets '
+                              "no units for an hour\n")
+            session.stdin.close()
+            session.wait(LIMIT)
+        bob = self.work(url=self.url("bob"))
+        bob.until(": it blocked the run three times within an hour\n")
+        self.expect(coordinator, STEPS)
+        ann.end()
+        self.assertEqual(bob.end().count("units 0 handed in"), 1)
+        events = json.loads(leat("status", "--db", self.url(), "--json", status=0).stdout)["events"]
+        self.assertEqual((events[0]["kind"], events[0]["account"]), ("blocked", "bob"))
 
 
 if __name__ == "__main__":

@@ -105,6 +105,16 @@ static void check_logins(const leat_local *local) {
     must_fail(pg, "create table public.t (x int)", "42501");
     must_fail(pg, "create temporary table t (x int)", "42501");
     must_fail(pg, "select * from mine.t", "42501");
+    must_fail(pg, "select pg_advisory_lock(1)", "42501");
+    must_fail(pg, "select pg_try_advisory_xact_lock_shared(1, 2)", "42501");
+    must_fail(pg, "select lo_create(0)", "42501");
+    must_fail(pg, "select lo_from_bytea(0, 'x')", "42501");
+    assert_string_equal(ask(pg, "select rolconnlimit from pg_roles where rolname = 'worker'"),
+                        "180");
+    assert_string_equal(ask(pg, "show max_connections"), "200");
+    leat_pg_close(pg);
+    pg = connect_to(leat_local_url(local));
+    assert_string_equal(ask(pg, "select pg_has_role('pg_signal_backend', 'usage')"), "t");
     leat_pg_close(pg);
     /* no login without its password, not even over the loopback interface */
     char url[256];

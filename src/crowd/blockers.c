@@ -1,0 +1,75 @@
+/* See blockers.h. */
+#include "crowd/blockers.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* Ends the session of a volunteer; what came of it, in words. */
+static leat_code end(leat_pg *pg, const leat_database_hold *hold, const leat_database_blocker *of,
+                     char line[LEAT_BLOCKER_LINE_BYTES], leat_error *err) {
+    leat_error why = {0};
+    bool done = false, suspended = false;
+    char words[96];
+    leat_code code = leat_database_end_session(pg, of, &done, &why);
+    if (leat_pg_broken(pg)) return leat_error_copy(err, &why);
+    if (code != LEAT_OK) { /* no right to */
+        snprintf(
+            line, LEAT_BLOCKER_LINE_BYTES,
+            "session %lld of login \"%.63s\" blocks the run; this login may not end it: let an "
+            "administrator run SELECT pg_terminate_backend(%lld); and GRANT pg_signal_backend "
+            "to this login",
+            (long long)of->process, of->account, (long long)of->process);
+        return LEAT_OK;
+    }
+    if (!done) return LEAT_OK; /* it is gone, or does something else */
+    snprintf(words, sizeof words, "session %lld blocked the run for %d s, and was ended",
+             (long long)of->process, LEAT_BLOCK_MS / 1000);
+    /* a lock that is still held is waited for; what is not noted now is not noted */
+    code = leat_database_blame(pg, hold, of->account, words, &suspended, &why);
+    if (leat_pg_broken(pg)) return leat_error_copy(err, &why);
+    snprintf(line, LEAT_BLOCKER_LINE_BYTES, "%s: login \"%.63s\"%s", words, of->account,
+             code == LEAT_OK && suspended ? ", which gets no units for an hour" : "");
+    return LEAT_OK;
+}
+
+static void name_it(const leat_database_blocker *of, char line[LEAT_BLOCKER_LINE_BYTES]) {
+    snprintf(line, LEAT_BLOCKER_LINE_BYTES,
+             "session %lld of login \"%.63s\", an administrator's or the owner's, blocks the run; "
+             "end it if it is not needed: SELECT pg_terminate_backend(%lld);",
+             (long long)of->process, of->account, (long long)of->process);
+}
+
+/* Where it was seen before, or -1. */
+static int find(const leat_blockers *self, const leat_database_blocker *of) {
+    for (int i = 0; i < self->count; i++)
+        if (self->seen[i].of.process == of->process &&
+            strcmp(self->seen[i].of.transaction, of->transaction) == 0)
+            return i;
+    return -1;
+}
+
+leat_code leat_blockers_look(leat_blockers *blockers, leat_pg *pg, const leat_database_hold *hold,
+                             int64_t now_ns, char line[LEAT_BLOCKER_LINE_BYTES], bool *any,
+                             leat_error *err) {
+    leat_database_blocker found[LEAT_BLOCKERS_MOST];
+    leat_blockers now = {0};
+    line[0] = 0;
+    *any = false;
+    LEAT_TRY(leat_database_blockers(pg, found, LEAT_BLOCKERS_MOST, &now.count, err));
+    *any = now.count > 0;
+    for (int i = 0; i < now.count; i++) {
+        const int before = find(blockers, &found[i]);
+        now.seen[i].of = found[i];
+        now.seen[i].since_ns = before < 0 ? now_ns : blockers->seen[before].since_ns;
+        now.seen[i].judged = before >= 0 && blockers->seen[before].judged;
+    }
+    *blockers = now;
+    for (int i = 0; i < now.count && line[0] == 0; i++) { /* one line a look */
+        if (now.seen[i].judged) continue;
+        if (now_ns - now.seen[i].since_ns < LEAT_BLOCK_MS * INT64_C(1000000)) continue;
+        blockers->seen[i].judged = true;
+        if (found[i].trusted) name_it(&found[i], line);
+        else LEAT_TRY(end(pg, hold, &found[i], line, err));
+    }
+    return LEAT_OK;
+}

@@ -1,0 +1,42 @@
+/* Sessions of the server: see database.h. */
+#include <string.h>
+
+#include "crowd/database_parts.h"
+
+leat_code leat_database_blockers(leat_pg *pg, leat_database_blocker *out, int most, int *count,
+                                 leat_error *err) {
+    leat_pg_rows *rows = NULL;
+    *count = 0;
+    LEAT_TRY(
+        LEAT_DATABASE_CALL(pg, &rows, "select * from leat.blockers($1)", err, LEAT_PG_I(most)));
+    for (int i = 0; i < leat_pg_row_count(rows) && *count < most; i++) {
+        leat_database_blocker *of = &out[(*count)++];
+        of->process = leat_pg_int(rows, i, 0);
+        leat_database_copy(of->account, sizeof of->account, leat_pg_text(rows, i, 1));
+        leat_database_copy(of->transaction, sizeof of->transaction, leat_pg_text(rows, i, 2));
+        of->trusted = leat_pg_text(rows, i, 3)[0] == 't';
+    }
+    leat_pg_rows_destroy(rows);
+    return LEAT_OK;
+}
+
+leat_code leat_database_end_session(leat_pg *pg, const leat_database_blocker *of, bool *done,
+                                    leat_error *err) {
+    leat_pg_rows *rows = NULL;
+    const leat_code code = LEAT_DATABASE_CALL(
+        pg, &rows,
+        "select coalesce(bool_or(pg_terminate_backend(pid)), false) from pg_stat_activity where "
+        "pid = $1 and usename = $2 and exists (select from pg_locks l where l.pid = $1 and "
+        "virtualtransaction = $3)",
+        err, LEAT_PG_I(of->process), LEAT_PG_T(of->account), LEAT_PG_T(of->transaction));
+    return leat_database_take_bool(code, rows, done);
+}
+
+leat_code leat_database_blame(leat_pg *pg, const leat_database_hold *hold, const char *account,
+                              const char *words, bool *suspended, leat_error *err) {
+    leat_pg_rows *rows = NULL;
+    const leat_code code = LEAT_DATABASE_CALL(
+        pg, &rows, "select leat.blame($1, $2, $3, $4, $5)", err, LEAT_PG_I(hold->run),
+        LEAT_PG_I(hold->fence), LEAT_PG_I(hold->epoch), LEAT_PG_T(account), LEAT_PG_T(words));
+    return leat_database_take_bool(code, rows, suspended);
+}
