@@ -126,7 +126,7 @@ static bool find_blocker(leat_check *self, blocker *out) {
         "date_trunc('second', xact_start), '')) from roots join pg_stat_activity a using (pid)";
     leat_pg_rows *rows = NULL;
     *out = (blocker){0};
-    if (!leat_check_ask(self, "locks", &rows, sql, NULL, 0)) return false;
+    if (!leat_check_ask(self, "locks", &rows, 4, sql, NULL)) return false;
     out->waiting = leat_pg_int(rows, 0, 0);
     snprintf(out->process, sizeof out->process, "%s", leat_pg_text(rows, 0, 1));
     snprintf(out->transaction, sizeof out->transaction, "%s", leat_pg_text(rows, 0, 2));
@@ -141,7 +141,7 @@ static void tell_locks(leat_check *self) {
     leat_pg_rows *rows = NULL;
     char todo[128];
     bool blocks = find_blocker(self, &first);
-    if (blocks && leat_check_ask(self, "locks", &rows, "select pg_sleep(1)", NULL, 0))
+    if (blocks && leat_check_ask(self, "locks", &rows, 1, "select pg_sleep(1)", NULL))
         leat_pg_rows_destroy(rows);
     blocks = blocks && !leat_pg_broken(self->pg) && find_blocker(self, &second) &&
              strcmp(first.transaction, second.transaction) == 0;

@@ -399,7 +399,7 @@ leat_code leat_database_commit(leat_pg *pg, const leat_database_hold *hold,
 leat_code leat_database_usual(leat_pg *pg, int64_t run, int64_t step, leat_usual *usual,
                               leat_error *err) {
     leat_pg_rows *rows = NULL;
-    LEAT_TRY(LEAT_DATABASE_CALL(pg, &rows,
+    LEAT_TRY(LEAT_DATABASE_ROWS(pg, &rows, 3, 0,
                                 "select step, gradient_norm, statistics_norm from leat.step where "
                                 "run = $1 and step >= $2 and step < $3 and step >= 0",
                                 err, LEAT_PG_I(run), LEAT_PG_I(step - LEAT_USUAL_STEPS),

@@ -7,8 +7,8 @@ leat_code leat_database_blockers(leat_pg *pg, leat_database_blocker *out, int mo
                                  leat_error *err) {
     leat_pg_rows *rows = NULL;
     *count = 0;
-    LEAT_TRY(
-        LEAT_DATABASE_CALL(pg, &rows, "select * from leat.blockers($1)", err, LEAT_PG_I(most)));
+    LEAT_TRY(LEAT_DATABASE_ROWS(pg, &rows, 4, 0, "select * from leat.blockers($1)", err,
+                                LEAT_PG_I(most)));
     for (int i = 0; i < leat_pg_row_count(rows) && *count < most; i++) {
         leat_database_blocker *of = &out[(*count)++];
         of->process = leat_pg_int(rows, i, 0);
@@ -23,7 +23,7 @@ leat_code leat_database_blockers(leat_pg *pg, leat_database_blocker *out, int mo
 leat_code leat_database_end_session(leat_pg *pg, const leat_database_blocker *of, bool *done,
                                     leat_error *err) {
     leat_pg_rows *rows = NULL;
-    const leat_code code = LEAT_DATABASE_CALL(
+    const leat_code code = LEAT_DATABASE_VALUE(
         pg, &rows,
         "select coalesce(bool_or(pg_terminate_backend(pid)), false) from pg_stat_activity where "
         "pid = $1 and usename = $2 and exists (select from pg_locks l where l.pid = $1 and "
@@ -35,7 +35,7 @@ leat_code leat_database_end_session(leat_pg *pg, const leat_database_blocker *of
 leat_code leat_database_blame(leat_pg *pg, const leat_database_hold *hold, const char *account,
                               const char *words, bool *suspended, leat_error *err) {
     leat_pg_rows *rows = NULL;
-    const leat_code code = LEAT_DATABASE_CALL(
+    const leat_code code = LEAT_DATABASE_VALUE(
         pg, &rows, "select leat.blame($1, $2, $3, $4, $5)", err, LEAT_PG_I(hold->run),
         LEAT_PG_I(hold->fence), LEAT_PG_I(hold->epoch), LEAT_PG_T(account), LEAT_PG_T(words));
     return leat_database_take_bool(code, rows, suspended);

@@ -104,7 +104,8 @@ leat_code leat_database_find_missing(leat_pg *pg, char missing[LEAT_CROWD_WORDS_
         "select 'foreign keys' where (select count(*) from pg_constraint where connamespace = "
         "'leat'::regnamespace and contype = 'f') < 4) m";
     leat_pg_rows *rows = NULL;
-    const leat_code code = leat_database_call(pg, &rows, false, sql, NULL, 0, err);
+    const leat_code code =
+        leat_database_call(pg, &rows, (leat_pg_shape){1, 1, false}, sql, NULL, 0, err);
     return leat_database_take_text(code, rows, missing, LEAT_CROWD_WORDS_BYTES);
 }
 
