@@ -28,8 +28,7 @@ _leat() {
     compopt +o default  # a command follows, not a file
   fi
   if ((COMP_CWORD == first)); then
-    values=' ingest inspect cat batches synth train eval sample export import coordinate work status doctor version'
-    values=' ingest inspect cat batches synth train detect sample export import coordinate work status doctor version'
+    values=' ingest inspect cat batches synth train eval detect sample export import coordinate work status doctor version'
     if ((first == 1)); then values="--help --version help$values"; fi
     COMPREPLY=($(compgen -W "$values" -- "$word"))
     return
@@ -345,6 +344,7 @@ _leat() {
     --scores) values=file ;;
     --html) values=file ;;
     --figures) values=file ;;
+    esac ;;
   'detect'\ *)
     options='--help --format --column --times --no-time --bus --stride --from --alarms-per-minute --all --threshold --target-fpr --score --step --kernels --quiet'
     case $before in

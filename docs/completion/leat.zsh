@@ -19,8 +19,7 @@ _leat() {
     ((CURRENT -= 1))
   fi
   if ((CURRENT == 2)); then
-    compadd -- ingest inspect cat batches synth train eval sample export import coordinate work status doctor version
-    compadd -- ingest inspect cat batches synth train detect sample export import coordinate work status doctor version
+    compadd -- ingest inspect cat batches synth train eval detect sample export import coordinate work status doctor version
     [[ -n $help ]] || compadd -- help
     return
   fi
@@ -435,6 +434,8 @@ _leat() {
       '--html[also write a page with curves, scores over time and what was blamed: one self-contained file, without scripts or network access]:html:_files' \
       '--figures[write each figure of the page to DIR as SVG, and its numbers as CSV; DIR may hold figures that leat wrote, and no other files]:figures:_files' \
       '--replace[overwrite existing files even if leat did not write them, and let --figures write to a folder that holds other files]' \
+      '--quiet[do not report progress on stderr, which is otherwise a line on a terminal and one line a minute elsewhere]' \
+      '--help[show this text]' ;;
   'detect'\ *)
     shift 1 words
     ((CURRENT -= 1))
