@@ -14,6 +14,7 @@ from command import BUILD, LIMIT, leat
 ROWS = os.path.join(BUILD, "tests", "leat_option_rows")
 SMALL = ["--width", "4", "--latent", "8", "--unit-size", "8", "--micro-batch", "8",
          "--sample-every", "0"]
+FEW = ["--steps", "1", "--sample-every", "0"]
 THEIRS = b"PAR1 measurements of a year, of which there is one copy"
 
 DATA = None  # a folder with `set`, `cache`, `faces`, `run` and `detector`
@@ -52,8 +53,8 @@ FOLDERS = {
     ("ingest can", "output"): ("ingest", "can", "logs"),
     ("ingest images", "output"): ("ingest", "images", "photos"),
     ("train dcgan", "output"): ("train", "dcgan", "faces", "--steps", "1", *SMALL),
-    ("train vgae", "output"): ("train", "vgae", "cache", "--steps", "1"),
-    ("train gat", "output"): ("train", "gat", "cache", "--steps", "1"),
+    ("train vgae", "output"): ("train", "vgae", "cache", *FEW),
+    ("train gat", "output"): ("train", "gat", "cache", *FEW),
     ("import", "output"): ("import", "model"),
     ("export", "output"): ("export", "run"),
 }
@@ -63,10 +64,11 @@ OTHERS = {("train dcgan", "export"), ("train vgae", "export"), ("train gat", "ex
           ("ingest can", "temp"), ("ingest can", "stage"), ("batches", "stage"),
           ("eval", "scores")}
 # Options whose files are only read.
-READ = {("train vgae", "config"), ("train vgae", "init"), ("train gat", "config"),
-        ("train gat", "init"), ("batches", "addresses"), ("batches", "resume"),
+READ = {("batches", "addresses"), ("batches", "resume"),
         ("batches", "client-weights"),
         ("batches", "curriculum"), ("train dcgan", "config"), ("train dcgan", "init"),
+        ("train vgae", "config"), ("train vgae", "init"), ("train gat", "config"),
+        ("train gat", "init"),
         ("coordinate", "data"), ("coordinate", "config"), ("coordinate", "init"),
         ("work", "data"), ("doctor", "temp"), ("ingest can", "like")}
 
@@ -244,13 +246,20 @@ class Foreign(folder.Folder):
     def test_an_export_with_each_checkpoint(self):
         """What its user put there for a file of leat's is neither replaced nor in the way of the
         run when it is noticed."""
-        words = ("train", "dcgan", "faces", "-o", self.at("run"), "--export", self.at("model"),
-                 *SMALL)
+        for model, data, settings, weights in (
+                ("dcgan", "faces", SMALL, ("samples.png", "discriminator.safetensors",
+                                           "generator.safetensors")),
+                ("vgae", "cache", FEW[2:], ("vgae.safetensors",)),
+                ("gat", "cache", FEW[2:], ("gat.safetensors",))):
+            self.clear()
+            self.export_with_each_checkpoint(("train", model, data, "-o", self.at("run"),
+                                              "--export", self.at("model"), *settings), weights)
+
+    def export_with_each_checkpoint(self, words, weights):
         self.assertEqual(self.run_on(words, "--steps", "1").returncode, 0)
         self.assertEqual(self.run_on(words, "--steps", "2", "--resume").returncode, 0)
-        for name in ("README.md", "samples.png", "config.json",
-                     "generator.safetensors", "discriminator.safetensors"):
-            with self.subTest(name=name):
+        for name in ("README.md", "config.json", *weights):
+            with self.subTest(name=name, of=words[1]):
                 ours = read(self.at("model", name))
                 path = self.write(f"model/{name}", THEIRS)
                 before = tree(self.top)
@@ -258,7 +267,7 @@ class Foreign(folder.Folder):
                 self.assertEqual(tree(self.top), before)
                 self.write(f"model/{name}", ours)
                 self.assertNotEqual(read(path), THEIRS)
-        for name in ("generator.safetensors", "config.json"):
+        for name in (weights[-1], "config.json"):
             path = self.write(f"model/{name}", THEIRS)
         done = self.run_on(words, "--steps", "3", "--resume", "--replace")
         self.assertEqual(done.returncode, 0, done.stderr)
