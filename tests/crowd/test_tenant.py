@@ -41,7 +41,8 @@ class Tenant(TenantRuns):
                                f"{self.data}/other.key", "--on-battery", "work"],
                               check=False, stderr=subprocess.PIPE, text=True, timeout=LIMIT)
         self.assertIn(f'this machine cannot work on "{self.database}": there is no model "linear"; '
-                      "there is dcgan, vgae, gat; install the leat that the run is coordinated with, version ",
+                      "there is dcgan, vgae, gat; install the leat that the run is coordinated "
+                      "with, version ",
                       done.stderr)
         worker = self.work(env={**os.environ, END: str(position(5))})
         worker.end(-signal.SIGKILL)
