@@ -1,0 +1,78 @@
+"""leat train vgae and gat: what the commands print, how runs end, and what is refused."""
+import json
+import os
+import re
+import shutil
+import tempfile
+import unittest
+
+from command import leat
+
+DATA = None  # a folder with `cache` and, without attacks among the validation windows, `plain`
+
+
+def setUpModule():
+    global DATA
+    DATA = tempfile.mkdtemp(prefix="leat-train-graphs-")
+    unittest.addModuleCleanup(shutil.rmtree, DATA)
+    leat("synth", "can", "--frames", 15000, "-o", at("logs"), status=0)
+    leat("ingest", "can", at("logs"), "-o", at("cache"), "--val-split", "random", status=0)
+
+
+def at(*names):
+    return os.path.join(DATA, *names)
+
+
+def train(model, run, *words, status=0):
+    return leat("train", model, at("cache"), "-o", at(run), *words, status=status)
+
+
+class Runs(unittest.TestCase):
+    def test_printed(self):
+        done = train("vgae", "printed", "--steps", 3)
+        self.assertRegex(done.stdout, r"\Asteps   1 to 3, [0-9.]+ graphs/s\n"
+                         r"measure val_loss [0-9.]+; untrained [0-9.]+; best [0-9.]+ after step "
+                         r"[03]\nstate   [0-9a-f]{64}\nrun     ")
+        text = leat("inspect", at("printed"), status=0).stdout
+        self.assertIn("training run of a vgae, started by leat", text)
+        self.assertRegex(text, r"measured at step +val_loss\n +0 ")
+        self.assertRegex(text, r"  step 3 +state [0-9a-f]+  val_loss [0-9.]+, the lowest\n")
+        with open(at("printed", "report.html"), encoding="utf-8") as file:
+            page = file.read()
+        self.assertIn("graphs of the data set", page)
+        self.assertNotRegex(page, r"images|generator")
+        with open(at("printed", "detector.json"), encoding="utf-8") as file:
+            self.assertEqual(json.load(file)["format"], "leat.detector")
+
+    def test_ends_early(self):
+        """Weights that do not move are never better than those before."""
+        still = ["--learning-rate", "1e-30", "--patience", 2]
+        done = train("gat", "early", "--epochs", 9, *still)
+        last = int(re.search(r"steps   1 to (\d+), ", done.stdout)[1])
+        says = (rf"stopped early after step {last} of \d+: in 2 measurements, val_auroc has not "
+                r"been better than [0-9.]+ after step 0\n")
+        self.assertRegex(done.stderr, says)
+        again = train("gat", "early", "--resume")
+        self.assertIn(f"steps   all {last} steps were already done\n", again.stdout)
+        self.assertRegex(again.stderr, says)
+        more = train("gat", "early", "--resume", "--patience", 3)
+        self.assertRegex(more.stdout, rf"steps   {last + 1} to \d+, ")
+        whole = train("gat", "whole", "--epochs", 3, "--learning-rate", "1e-30")
+        state = re.search("state   .*\n", whole.stdout)[0]
+        self.assertIn(state, more.stdout)
+
+    def test_refused(self):
+        for model, words, says in (
+                ("vgae", ["--loss", "ce"], "unknown option --loss"),
+                ("gat", ["--loss", "mse"], "it takes focal, ce or weighted"),
+                ("vgae", ["--steps", 1, "--curriculum", "random"], "set curriculum-epochs"),
+                ("vgae", ["--steps", 1, "--max-nodes", 1], "batch may have (max-nodes 1, "),
+                ("gat", ["--steps", 1, "--pack", "fixed", "--oversize", "skip"], "leave none out"),
+                ("gat", [], "the run has no end: set steps or epochs")):
+            with self.subTest(words):
+                self.assertIn(says, train(model, "none", *words, status=2).stderr)
+        self.assertFalse(os.path.exists(at("none")))
+
+
+if __name__ == "__main__":
+    unittest.main()
