@@ -67,7 +67,8 @@ LEAT_API const leat_setting_table *leat_coordinate_train_table(void);
  * database has, for a coordinator whose folder is lost; options: url, name, poll_ms, and what says
  * and asks while a database is waited for that is away or being restored. LEAT_ERR_NOT_FOUND: it
  * has no such run; LEAT_ERR_OPTION also: the run is of another model. LEAT_ERR_UNSUPPORTED: the
- * schema is another version's. LEAT_ERR_CANCELLED: options->train.progress returned false. */
+ * schema is another version's. LEAT_ERR_CANCELLED: while it was waited for, options->train.progress
+ * returned false. */
 LEAT_API LEAT_MUST_CHECK leat_code leat_coordinate_settings(const leat_coordinate_options *options,
                                                             const char *model, const char *run,
                                                             leat_train_options *train,

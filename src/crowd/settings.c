@@ -157,10 +157,12 @@ typedef struct lost_run {
     char name[LEAT_CROWD_NAME_BYTES];
 } lost_run;
 
-static leat_code look(const lost_run *of, leat_run_options *found, leat_error *err) {
+/* `stop` may be NULL. */
+static leat_code look(const lost_run *of, const leat_stop *stop, leat_run_options *found,
+                      leat_error *err) {
     leat_pg *pg = NULL;
     int64_t version = 0;
-    LEAT_TRY(leat_pg_connect(&pg, &of->place, "leat coordinate", TIMEOUT_MS, &of->stop, err));
+    LEAT_TRY(leat_pg_connect(&pg, &of->place, "leat coordinate", TIMEOUT_MS, stop, err));
     leat_code code = leat_database_find_version(pg, &version, err);
     if (code == LEAT_OK) code = leat_database_check_finished(version, err);
     if (code == LEAT_OK && version == LEAT_CROWD_SCHEMA_VERSION)
@@ -171,14 +173,15 @@ static leat_code look(const lost_run *of, leat_run_options *found, leat_error *e
     return code;
 }
 
-/* The database may be away for now, or a dump of it is being restored. */
+/* The database may be away for now, or a dump of it is being restored: until then nobody is asked
+ * whether to go on. */
 static leat_code look_until(const lost_run *of, leat_run_options *found, leat_error *err) {
     const leat_coordinate_options *options = of->options;
     leat_pause pause = leat_pause_make(options->poll_ms, PAUSE_MOST_MS);
     for (bool told = false;; told = true) {
         leat_error why = {0};
         char line[sizeof why.message + 100];
-        const leat_code code = look(of, found, &why);
+        const leat_code code = look(of, told ? &of->stop : NULL, found, &why);
         if (code != LEAT_ERR_CONNECTION && code != LEAT_ERR_BUSY) return leat_error_copy(err, &why);
         snprintf(line, sizeof line, "%s; trying again until it succeeds" LEAT_PG_NEVER_CONNECTED,
                  why.message);
