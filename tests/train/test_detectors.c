@@ -12,7 +12,7 @@
 
 #include "check.h"
 #include "load/graph_support.h"
-#include "train/run/folder.h"
+#include "train/run/session.h"
 #include "train/tasks/graphs/gat_task.h"
 #include "train/tasks/graphs/graph_context.h"
 #include "train/tasks/graphs/vgae_task.h"
@@ -135,6 +135,26 @@ static void they_end_early(void **state) {
     const leat_train_result result = train("gat", graphs_stored, "early", &options);
     assert_true(result.stopped_early && result.best_step == 0);
     assert_int_equal(result.last_step, alone[1].last_step); /* after as many epochs */
+}
+
+/* ---- Diverged -------------------------------------------------------------------------------- */
+
+static void a_loss_that_is_not_finite_is_named(void **state) {
+    static const char *const says[MODELS] = {"step 1: loss, loss_recon", "step 1: loss is not"};
+    (void)state;
+    for (int m = 0; m < MODELS; m++) {
+        const leat_train_options options = options_of(models[m], 1);
+        leat_train_result result;
+        leat_step_numbers numbers;
+        leat_session session;
+        assert_ok(leat_session_begin(&session, models[m], graphs_stored, &options, &result, err));
+        leat_train_state *of = leat_trainer_state(session.trainer);
+        const int64_t size = leat_trainer_model(session.trainer)->sizes.parameters;
+        for (int64_t i = 0; i < size; i++) of->parameters[i] = 1e30f;
+        assert_fails(leat_trainer_step(session.trainer, &numbers, err), LEAT_ERR_INPUT, says[m]);
+        assert_true(of->step == 0);
+        leat_session_close(&session);
+    }
 }
 
 /* ---- What the data must have ---------------------------------------------------------------- */
@@ -341,10 +361,15 @@ static int teardown(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(rows_have_their_defaults), cmocka_unit_test(they_learn_with_the_same_bits),
-        cmocka_unit_test(killed_they_go_on),        cmocka_unit_test(they_end_early),
-        cmocka_unit_test(classes_that_are_missing), cmocka_unit_test(the_context_is_kept),
-        cmocka_unit_test(a_damaged_one_is_refused), cmocka_unit_test(other_caches_are_refused),
+        cmocka_unit_test(rows_have_their_defaults),
+        cmocka_unit_test(they_learn_with_the_same_bits),
+        cmocka_unit_test(killed_they_go_on),
+        cmocka_unit_test(they_end_early),
+        cmocka_unit_test(a_loss_that_is_not_finite_is_named),
+        cmocka_unit_test(classes_that_are_missing),
+        cmocka_unit_test(the_context_is_kept),
+        cmocka_unit_test(a_damaged_one_is_refused),
+        cmocka_unit_test(other_caches_are_refused),
     };
     return cmocka_run_group_tests(tests, graphs_setup, teardown);
 }

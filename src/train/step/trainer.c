@@ -3,6 +3,7 @@
 
 #include <float.h>
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/hash.h"
@@ -259,31 +260,49 @@ leat_code leat_trainer_add(leat_trainer *trainer, int64_t unit, const leat_unit_
     return LEAT_OK;
 }
 
+#define LEAT_DIVERGED                                                                              \
+    "training has diverged; begin another run from a checkpoint of this one (--init) with a "      \
+    "smaller learning-rate"
+
 /* A norm whose square is no float: an optimizer that averages squares would keep an infinite one,
  * and never change the weights again. */
 static bool is_too_large(double norm) { return !(norm * norm <= FLT_MAX); }
+static bool is_not_finite(double sum) { return !isfinite(sum); }
 
+/* Numbers of a step that are bad. */
+typedef struct bad_numbers {
+    int count;
+    bool finite;     /* all of them: they are too large */
+    char names[200]; /* "a, b" */
+} bad_numbers;
+
+static bad_numbers find_bad(const double *numbers, int count, bool (*is_bad)(double),
+                            const leat_value *values, bool labels) {
+    bad_numbers bad = {.finite = true};
+    for (int i = 0; i < count; i++) {
+        const size_t used = strlen(bad.names);
+        if (!is_bad(numbers[i])) continue;
+        snprintf(bad.names + used, sizeof bad.names - used, "%s%s", bad.count++ > 0 ? ", " : "",
+                 labels ? values[i].label : values[i].name);
+        bad.finite = bad.finite && isfinite(numbers[i]);
+    }
+    return bad;
+}
+
+/* Sums first: a gradient of what is not finite is not, either. */
 static leat_code check_numbers(const leat_trainer *trainer, leat_error *err) {
     const leat_step_numbers *numbers = &trainer->numbers;
     const leat_model_class *class = trainer->model.class;
-    const char *of = "", *what = NULL, *how = "is not finite";
-    for (int i = class->norms - 1; i >= 0; i--)
-        if (is_too_large(numbers->norms[i])) {
-            of = "the gradient of ";
-            what = class->values[class->sums + i].label;
-            how = isfinite(numbers->norms[i]) ? "is too large to be squared" : "is not finite";
-        }
-    for (int i = class->sums - 1; i >= 0; i--)
-        if (!isfinite(numbers->sums[i])) {
-            of = "";
-            what = class->values[i].name;
-            how = "is not finite";
-        }
-    if (what == NULL) return LEAT_OK;
-    return leat_fail(err, LEAT_ERR_INPUT,
-                     "step %lld: %s%s %s: training has diverged; continue from an "
-                     "earlier checkpoint with another learning-rate",
-                     (long long)trainer->state.step + 1, of, what, how);
+    bad_numbers bad = find_bad(numbers->sums, class->sums, is_not_finite, class->values, false);
+    const bool gradient = bad.count == 0;
+    if (gradient)
+        bad =
+            find_bad(numbers->norms, class->norms, is_too_large, class->values + class->sums, true);
+    if (bad.count == 0) return LEAT_OK;
+    return leat_fail(err, LEAT_ERR_INPUT, "step %lld: %s%s %s %s: " LEAT_DIVERGED,
+                     (long long)trainer->state.step + 1, gradient ? "the gradient of " : "",
+                     bad.names, bad.count > 1 ? "are" : "is",
+                     bad.finite ? "too large to be squared" : "not finite");
 }
 
 static bool all_finite(const float *values, int64_t count) {
@@ -306,9 +325,7 @@ static leat_code check_state(const leat_trainer *trainer, bool stepped, leat_err
         what = "a mean of gradients, or of their squares,";
     }
     if (what == NULL) return LEAT_OK;
-    return leat_fail(err, LEAT_ERR_INPUT,
-                     "step %lld: %s is not finite: training has diverged; continue from an earlier "
-                     "checkpoint with another learning-rate",
+    return leat_fail(err, LEAT_ERR_INPUT, "step %lld: %s is not finite: " LEAT_DIVERGED,
                      (long long)state->step + 1, what);
 }
 
