@@ -1,13 +1,15 @@
 /* leat train gat: trains a detector on labelled graphs. */
 #include "train/train.h"
 
-static int run_train_gat(leat_cli *cli) { return leat_train_command(cli, "gat"); }
+static int run_train_gat(leat_cli *cli) { return leat_train_graphs_command(cli, "gat"); }
 
 const leat_setting_table *leat_train_gat_settings(void) { return leat_train_settings_table("gat"); }
 static const leat_setting_table *run_options(void) { return leat_train_model_options_table("gat"); }
 
 static const leat_cli_option options[] = {
-    LEAT_TRAIN_OPTIONS_OF(run_options, leat_train_gat_settings, leat_train_graph_words), {0}};
+    LEAT_TRAIN_OPTION_CURRICULUM,
+    LEAT_TRAIN_OPTIONS_OF(run_options, leat_train_gat_settings, leat_train_graph_words),
+    {0}};
 
 static const leat_cli_example examples[] = {
     {"leat train gat cache -o run --epochs 12", "train, and look at run/report.html meanwhile"},

@@ -1,7 +1,7 @@
 /* leat train vgae: trains a detector on graphs of benign traffic. */
 #include "train/train.h"
 
-static int run_train_vgae(leat_cli *cli) { return leat_train_command(cli, "vgae"); }
+static int run_train_vgae(leat_cli *cli) { return leat_train_graphs_command(cli, "vgae"); }
 
 const leat_setting_table *leat_train_vgae_settings(void) {
     return leat_train_settings_table("vgae");
@@ -11,7 +11,9 @@ static const leat_setting_table *run_options(void) {
 }
 
 static const leat_cli_option options[] = {
-    LEAT_TRAIN_OPTIONS_OF(run_options, leat_train_vgae_settings, leat_train_graph_words), {0}};
+    LEAT_TRAIN_OPTION_CURRICULUM,
+    LEAT_TRAIN_OPTIONS_OF(run_options, leat_train_vgae_settings, leat_train_graph_words),
+    {0}};
 
 static const leat_cli_example examples[] = {
     {"leat train vgae cache -o run --epochs 12", "train, and look at run/report.html meanwhile"},

@@ -2,6 +2,7 @@
 #include <math.h>
 #include <stddef.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "train/train.h"
 
@@ -169,10 +170,24 @@ static int train(leat_cli *cli, const char *model, const char *data, const char 
     return leat_facts_show(cli, &leat_facts_train, &of);
 }
 
-int leat_train_command(leat_cli *cli, const char *model) {
+/* none, random, or a file of scores. */
+static int read_curriculum(leat_cli *cli, leat_train_wanted *wanted) {
+    const char *text = leat_cli_text(cli, "curriculum");
+    const leat_setting_table *own = leat_train_settings_table(wanted->model);
+    leat_error err = {0};
+    if (text == NULL || !leat_cli_given(cli, "curriculum")) return 0;
+    const bool file = strcmp(text, "none") != 0 && strcmp(text, "random") != 0;
+    if (file) wanted->options->scores = text;
+    if (leat_settings_set(own, &wanted->settings, "curriculum", file ? "scores" : text, &err) ==
+        LEAT_OK)
+        return 0;
+    return leat_cli_fail(cli, &err);
+}
+
+static int run(leat_cli *cli, const char *model, bool of_graphs) {
     leat_train_options options = leat_train_options_default();
     leat_train_wanted wanted;
-    const char *data = leat_cli_argument(cli, 0), *run = leat_cli_text(cli, "output");
+    const char *data = leat_cli_argument(cli, 0), *folder = leat_cli_text(cli, "output");
     leat_train_wanted_begin(&wanted, model, leat_train_model_options_table(model), &options);
     if (leat_cli_given(cli, "rewind")) {
         if (!leat_cli_flag(cli, "resume"))
@@ -180,12 +195,16 @@ int leat_train_command(leat_cli *cli, const char *model) {
         options.rewind = leat_cli_int(cli, "rewind");
     }
     if (!leat_cli_flag(cli, "dry-run")) leat_cli_cancellable(cli);
-    int status = leat_train_wanted_read(&wanted, cli, run);
+    int status = leat_train_wanted_read(&wanted, cli, folder);
+    if (status == 0 && of_graphs) status = read_curriculum(cli, &wanted);
     if (status == 0 && leat_cli_flag(cli, "dry-run"))
         status = show_estimate(cli, model, data, &options);
-    else if (status == 0 && run == NULL)
+    else if (status == 0 && folder == NULL)
         status = leat_cli_usage(cli, "-o RUN is missing: the folder of the run");
-    else if (status == 0) status = train(cli, model, data, run, &options);
+    else if (status == 0) status = train(cli, model, data, folder, &options);
     leat_train_wanted_free(&wanted);
     return status;
 }
+
+int leat_train_command(leat_cli *cli, const char *model) { return run(cli, model, false); }
+int leat_train_graphs_command(leat_cli *cli, const char *model) { return run(cli, model, true); }

@@ -122,6 +122,17 @@ void leat_train_wanted_free(leat_train_wanted *wanted);
  * its leat_train_model_options_table, and those of its own table; returns the exit status.
  * `own_words`: as leat_train_image_words, or NULL. */
 int leat_train_command(leat_cli *cli, const char *model);
+/* The same of a model of graphs, whose options begin with LEAT_TRAIN_OPTION_CURRICULUM: in place of
+ * the setting of that name, also a file of scores. */
+int leat_train_graphs_command(leat_cli *cli, const char *model);
+#define LEAT_TRAIN_OPTION_CURRICULUM                                                               \
+    {                                                                                              \
+        .own.name = "curriculum", .own.kind = LEAT_SETTING_PATH, .own.value = "none|random|FILE",  \
+        .own.usually = "none",                                                                     \
+        .own.help = "rank benign graphs, at random or by the scores in FILE (leat eval --score "   \
+                    "difficulty --scores FILE), lowest first, and begin with the first tier of "   \
+                    "them"                                                                         \
+    }
 #define LEAT_TRAIN_OPTIONS_OF(run_table, own_table, own_words)                                     \
     {.own.name = "output",                                                                         \
      .own.kind = LEAT_SETTING_OUTPUT,                                                              \

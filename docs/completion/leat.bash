@@ -246,8 +246,9 @@ _leat() {
     --rewind) values=number ;;
     esac ;;
   'train vgae')
-    options='--help --output --config --steps --epochs --units --unit-size --micro-batch --codec-up --codec-down --seed --checkpoint-every --checkpoint-minutes --keep --sample-every --patience --threads --memory --kernels --init --export --size --dropout --id-drop --learning-rate --vocabulary --max-nodes --max-edges --pack --batch --oversize --min-steps --curriculum --tiers --curriculum-epochs --curriculum-start --curriculum-end --resume --rewind --dry-run --replace --json --quiet'
+    options='--help --curriculum --output --config --steps --epochs --units --unit-size --micro-batch --codec-up --codec-down --seed --checkpoint-every --checkpoint-minutes --keep --sample-every --patience --threads --memory --kernels --init --export --size --dropout --id-drop --learning-rate --vocabulary --max-nodes --max-edges --pack --batch --oversize --min-steps --scores-hash --tiers --curriculum-epochs --curriculum-start --curriculum-end --resume --rewind --dry-run --replace --json --quiet'
     case $before in
+    --curriculum) values=file ;;
     -o | --output) values=file ;;
     --config) values=file ;;
     --steps) values=number ;;
@@ -279,7 +280,7 @@ _leat() {
     --batch) values=number ;;
     --oversize) values='fail skip' ;;
     --min-steps) values=number ;;
-    --curriculum) values='none random' ;;
+    --scores-hash) values=number ;;
     --tiers) values=number ;;
     --curriculum-epochs) values=number ;;
     --curriculum-start) values=number ;;
@@ -287,8 +288,9 @@ _leat() {
     --rewind) values=number ;;
     esac ;;
   'train gat')
-    options='--help --output --config --steps --epochs --units --unit-size --micro-batch --codec-up --codec-down --seed --checkpoint-every --checkpoint-minutes --keep --sample-every --patience --threads --memory --kernels --init --export --size --loss --dropout --id-drop --learning-rate --vocabulary --max-nodes --max-edges --pack --batch --oversize --min-steps --curriculum --tiers --curriculum-epochs --curriculum-start --curriculum-end --resume --rewind --dry-run --replace --json --quiet'
+    options='--help --curriculum --output --config --steps --epochs --units --unit-size --micro-batch --codec-up --codec-down --seed --checkpoint-every --checkpoint-minutes --keep --sample-every --patience --threads --memory --kernels --init --export --size --loss --dropout --id-drop --learning-rate --vocabulary --max-nodes --max-edges --pack --batch --oversize --min-steps --scores-hash --tiers --curriculum-epochs --curriculum-start --curriculum-end --resume --rewind --dry-run --replace --json --quiet'
     case $before in
+    --curriculum) values=file ;;
     -o | --output) values=file ;;
     --config) values=file ;;
     --steps) values=number ;;
@@ -321,7 +323,7 @@ _leat() {
     --batch) values=number ;;
     --oversize) values='fail skip' ;;
     --min-steps) values=number ;;
-    --curriculum) values='none random' ;;
+    --scores-hash) values=number ;;
     --tiers) values=number ;;
     --curriculum-epochs) values=number ;;
     --curriculum-start) values=number ;;
@@ -383,7 +385,7 @@ _leat() {
     -o | --output) values=file ;;
     esac ;;
   'coordinate'\ *)
-    options='--help --db --data --model --name --config --steps --epochs --units --unit-size --micro-batch --codec-up --codec-down --seed --checkpoint-every --checkpoint-minutes --keep --sample-every --patience --threads --memory --kernels --init --export --width --latent --schedule --learning-rate --beta1 --beta2 --size --dropout --id-drop --vocabulary --max-nodes --max-edges --pack --batch --oversize --min-steps --curriculum --tiers --curriculum-epochs --curriculum-start --curriculum-end --loss --lease-ms --renew-ms --silent-ms --hold-ms --poll-ms --state-ms --part-bytes --data-note --serve-data --resume --replace --json --quiet'
+    options='--help --db --data --model --name --config --steps --epochs --units --unit-size --micro-batch --codec-up --codec-down --seed --checkpoint-every --checkpoint-minutes --keep --sample-every --patience --threads --memory --kernels --init --export --width --latent --schedule --learning-rate --beta1 --beta2 --size --dropout --id-drop --vocabulary --max-nodes --max-edges --pack --batch --oversize --min-steps --curriculum --scores-hash --tiers --curriculum-epochs --curriculum-start --curriculum-end --loss --lease-ms --renew-ms --silent-ms --hold-ms --poll-ms --state-ms --part-bytes --data-note --serve-data --resume --replace --json --quiet'
     case $before in
     --db) values='local' ;;
     --data) values=file ;;
@@ -424,7 +426,8 @@ _leat() {
     --batch) values=number ;;
     --oversize) values='fail skip' ;;
     --min-steps) values=number ;;
-    --curriculum) values='none random' ;;
+    --curriculum) values='none random scores' ;;
+    --scores-hash) values=number ;;
     --tiers) values=number ;;
     --curriculum-epochs) values=number ;;
     --curriculum-start) values=number ;;

@@ -321,6 +321,7 @@ _leat() {
     shift 2 words
     ((CURRENT -= 2))
     _arguments '*:file:_files' \
+      '--curriculum[rank benign graphs, at random or by the scores in FILE (leat eval --score difficulty --scores FILE), lowest first, and begin with the first tier of them]:curriculum:_files' \
       '--output[folder of the run; required without --dry-run]:output:_files' \
       '-o[folder of the run; required without --dry-run]:output:_files' \
       '--config[read settings from a YAML file, such as RUN/config.yaml; command-line options take precedence]:config:_files' \
@@ -353,7 +354,7 @@ _leat() {
       '--batch[graphs per batch with --pack fixed]:batch:' \
       '--oversize[what to do with graphs that alone exceed --max-nodes or --max-edges]:oversize:(fail skip)' \
       '--min-steps[make batches smaller so that an epoch has at least N of them]:min-steps:' \
-      '--curriculum[rank benign graphs at random, and begin with the first tier of them]:curriculum:(none random)' \
+      '--scores-hash[number of the scores of a curriculum (0: of their file)]:scores-hash:' \
       '--tiers[tiers of the curriculum]:tiers:' \
       '--curriculum-epochs[epochs over which tiers are added]:curriculum-epochs:' \
       '--curriculum-start[where the ramp over --curriculum-epochs begins]:curriculum-start:' \
@@ -369,6 +370,7 @@ _leat() {
     shift 2 words
     ((CURRENT -= 2))
     _arguments '*:file:_files' \
+      '--curriculum[rank benign graphs, at random or by the scores in FILE (leat eval --score difficulty --scores FILE), lowest first, and begin with the first tier of them]:curriculum:_files' \
       '--output[folder of the run; required without --dry-run]:output:_files' \
       '-o[folder of the run; required without --dry-run]:output:_files' \
       '--config[read settings from a YAML file, such as RUN/config.yaml; command-line options take precedence]:config:_files' \
@@ -402,7 +404,7 @@ _leat() {
       '--batch[graphs per batch with --pack fixed]:batch:' \
       '--oversize[what to do with graphs that alone exceed --max-nodes or --max-edges]:oversize:(fail skip)' \
       '--min-steps[make batches smaller so that an epoch has at least N of them]:min-steps:' \
-      '--curriculum[rank benign graphs at random, and begin with the first tier of them]:curriculum:(none random)' \
+      '--scores-hash[number of the scores of a curriculum (0: of their file)]:scores-hash:' \
       '--tiers[tiers of the curriculum]:tiers:' \
       '--curriculum-epochs[epochs over which tiers are added]:curriculum-epochs:' \
       '--curriculum-start[where the ramp over --curriculum-epochs begins]:curriculum-start:' \
@@ -528,7 +530,8 @@ _leat() {
       '--batch[graphs per batch with --pack fixed]:batch:' \
       '--oversize[what to do with graphs that alone exceed --max-nodes or --max-edges]:oversize:(fail skip)' \
       '--min-steps[make batches smaller so that an epoch has at least N of them]:min-steps:' \
-      '--curriculum[rank benign graphs at random, and begin with the first tier of them]:curriculum:(none random)' \
+      '--curriculum[rank benign graphs, and begin with the first tier of them]:curriculum:(none random scores)' \
+      '--scores-hash[number of the scores of a curriculum (0: of their file)]:scores-hash:' \
       '--tiers[tiers of the curriculum]:tiers:' \
       '--curriculum-epochs[epochs over which tiers are added]:curriculum-epochs:' \
       '--curriculum-start[where the ramp over --curriculum-epochs begins]:curriculum-start:' \

@@ -98,7 +98,10 @@ typedef struct leat_train_options {
     int64_t memory_bytes; /* 0: no limit; otherwise a run that needs more fails */
     const char *kernels;  /* as in leat_dcgan_options */
     bool resume;
-    int64_t rewind;   /* with resume: from the checkpoint of this step, not the last; -1: none */
+    int64_t rewind; /* with resume: from the checkpoint of this step, not the last; -1: none */
+    /* Of models of graphs whose setting "curriculum" is scores: the file of these, by which benign
+     * graphs are ranked (docs/can-graphs.md); NULL: there is none. */
+    const char *scores;
     const char *init; /* a run folder, or a file of weights (leat_run_import) to begin with; NULL */
     const char *export_dir; /* has the newest checkpoint, as leat_run_export writes it; NULL */
     bool export_replace;    /* what export_dir has of other exports or of a user, once */

@@ -100,8 +100,8 @@ class Help(unittest.TestCase):
     def test_options_of_a_model_have_a_heading(self):
         dcgan = ["width", "latent", "schedule", "learning-rate", "beta1", "beta2"]
         vgae = ["size", "dropout", "id-drop", "learning-rate", "vocabulary", "max-nodes",
-                "max-edges", "pack", "batch", "oversize", "min-steps", "curriculum", "tiers",
-                "curriculum-epochs", "curriculum-start", "curriculum-end"]
+                "max-edges", "pack", "batch", "oversize", "min-steps", "curriculum", "scores-hash",
+                "tiers", "curriculum-epochs", "curriculum-start", "curriculum-end"]
         gat = ["size", "loss", *vgae[1:]]
         for words, heading, options in (("train dcgan", "Options of the model", dcgan),
                                         ("train vgae", "Options of the model", vgae),
@@ -111,7 +111,9 @@ class Help(unittest.TestCase):
                                         ("coordinate", "Options of the model gat", gat)):
             every, own = leat(*words.split(), "--help").stdout.split(f"\n\n{heading}:\n")
             own = own.split("\n\n")[0]
-            self.assertEqual(re.findall(r"^ {6}--([a-z0-9-]+)", own, re.M), options)
+            # leat train takes a file, too, and has that option among its own
+            wanted = [name for name in options if words == "coordinate" or name != "curriculum"]
+            self.assertEqual(re.findall(r"^ {6}--([a-z0-9-]+)", own, re.M), wanted)
             self.assertIn("--micro-batch", every)
             if not heading.endswith("t") and not heading.endswith("vgae"):
                 self.assertNotIn(f"--{options[0]} ", every)

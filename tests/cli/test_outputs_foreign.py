@@ -68,7 +68,7 @@ READ = {("batches", "addresses"), ("batches", "resume"),
         ("batches", "client-weights"),
         ("batches", "curriculum"), ("train dcgan", "config"), ("train dcgan", "init"),
         ("train vgae", "config"), ("train vgae", "init"), ("train gat", "config"),
-        ("train gat", "init"),
+        ("train gat", "init"), ("train vgae", "curriculum"), ("train gat", "curriculum"),
         ("coordinate", "data"), ("coordinate", "config"), ("coordinate", "init"),
         ("work", "data"), ("doctor", "temp"), ("ingest can", "like")}
 

@@ -468,6 +468,86 @@ static void windows_of_both_splits_are_told(void **state) {
     close_side(&of);
 }
 
+/* ---- A curriculum by scores ------------------------------------------------------------------ */
+
+/* A file in which a graph with a higher number has a lower score. */
+static const char *write_scores(const char *name, const char *score_name, const char *digest) {
+    static char path[300];
+    leat_json *json = NULL;
+    snprintf(path, sizeof path, "%s/%s", loader_folder(), name);
+    assert_ok(leat_json_create(&json, true, err));
+    leat_json_begin_object(json);
+    leat_json_member_string(json, "fingerprint", digest);
+    leat_json_member_string(json, "score_name", score_name);
+    for (int list = 0; list < 3; list++) {
+        static const char *const names[] = {"capture", "window_start", "score"};
+        leat_json_key(json, names[list]);
+        leat_json_begin_array(json);
+        for (int g = 0; g < 60; g++)
+            leat_json_double(json, list == 0 ? g % 2 : list == 1 ? 10 * g : -g);
+        leat_json_end_array(json);
+    }
+    leat_json_end_object(json);
+    assert_ok(leat_json_save(json, path, err));
+    return path;
+}
+
+static void scores_rank_benign_graphs(void **state) {
+    pooled_row row = row_default();
+    leat_train_options options = options_default(&row);
+    leat_can_facts facts;
+    leat_can_cache *cache = graphs_open(graphs_stored);
+    int64_t seen = 0;
+    side of;
+    (void)state;
+    leat_can_cache_get_facts(cache, &facts);
+    row.graphs.curriculum = LEAT_CURRICULUM_SCORES;
+    row.graphs.tiers = row.graphs.curriculum_epochs = 3;
+    row.graphs.curriculum_end = 3;
+    refused("pooled", graphs_stored, &options, LEAT_ERR_OPTION, "requires their file, also of a");
+    options.scores = write_scores("scores.json", "difficulty", facts.fingerprint);
+    assert_ok(open_side(&of, "pooled", graphs_stored, &options, err));
+    const pooled_row *settled = (const void *)&of.all.settings;
+    assert_true(settled->graphs.scores_hash > 0);
+    for (int64_t step = 0;; step++) { /* the first epoch */
+        leat_unit_place place;
+        assert_ok(leat_feed_place(&of.feed, step, 0, &place, err));
+        if (place.epoch > 0) break;
+        const int64_t next = step;
+        int64_t units = 0;
+        assert_ok(leat_feed_units(&of.feed, next, &units, err));
+        for (int64_t u = 0; u < units; u++) {
+            assert_ok(leat_feed_place(&of.feed, next, u, &place, err));
+            for (int64_t i = 0; i < place.batches; i++) {
+                const leat_graph_micro *micro = micro_of(&of, &place, i);
+                for (int64_t g = 0; g < micro->graphs; g++) {
+                    if (micro->label[g] != 0) continue;
+                    assert_true(micro->number[g] >= 40); /* the last 16 of 48 benign ones */
+                    seen++;
+                }
+            }
+        }
+    }
+    assert_int_equal(seen, 16);
+    const int64_t hash = settled->graphs.scores_hash;
+    close_side(&of);
+    row.graphs.scores_hash = hash + 1;
+    refused("pooled", graphs_stored, &options, LEAT_ERR_OPTION, "has other scores (scores-hash");
+    row.graphs.scores_hash = hash;
+    assert_ok(open_side(&of, "pooled", graphs_stored, &options, err));
+    close_side(&of);
+    row.graphs.curriculum = LEAT_CURRICULUM_NONE;
+    refused("pooled", graphs_stored, &options, LEAT_ERR_OPTION, "scores are for a curriculum");
+    options.scores = NULL;
+    refused("pooled", graphs_stored, &options, LEAT_ERR_OPTION, "there is no curriculum by scores");
+    row.graphs.curriculum = LEAT_CURRICULUM_SCORES;
+    options.scores = write_scores("residual.json", "residual", facts.fingerprint);
+    refused("pooled", graphs_stored, &options, LEAT_ERR_INPUT, "the scores are \"residual\"");
+    options.scores = write_scores("other.json", "difficulty", "00");
+    refused("pooled", graphs_stored, &options, LEAT_ERR_INPUT, "of a cache with fingerprint 00");
+    leat_can_cache_close(cache);
+}
+
 /* Every unit of the first epoch, until one fails. */
 static leat_code make_all(const side *of, leat_error *why) {
     for (int64_t step = 0, epoch = 0; epoch == 0; step++) {
@@ -537,6 +617,7 @@ int main(void) {
         cmocka_unit_test(no_graph_to_train_on),
         cmocka_unit_test(what_comes_after_the_end_is_refused),
         cmocka_unit_test(windows_of_both_splits_are_told),
+        cmocka_unit_test(scores_rank_benign_graphs),
         cmocka_unit_test(what_is_no_number_is_named),
         cmocka_unit_test(damage_is_named),
     };

@@ -145,6 +145,18 @@ static leat_code check_fingerprint(const json_t *rest, const char *fingerprint, 
         theirs, fingerprint);
 }
 
+/* Of leat eval --scores; what others write need not say it. */
+static leat_code check_score(const json_t *rest, leat_error *err) {
+    const char *theirs = NULL;
+    if (json_object_get(rest, "score_name") == NULL) return LEAT_OK;
+    LEAT_TRY(leat_json_get_string(rest, "score_name", &theirs, what, err));
+    if (strcmp(theirs, "difficulty") == 0) return LEAT_OK;
+    return leat_fail(err, LEAT_ERR_INPUT,
+                     "the scores are \"%.40s\", which do not say how hard a benign graph is; use "
+                     "those of leat eval --score difficulty --scores FILE",
+                     theirs);
+}
+
 static leat_code parse(const leat_graph_file *file, leat_json_span text, const char *fingerprint,
                        double *scores, leat_error *err) {
     leat_json_span spans[LISTS];
@@ -153,6 +165,7 @@ static leat_code parse(const leat_graph_file *file, leat_json_span text, const c
     LEAT_TRY(leat_json_split(text, (leat_json_large){lists, LISTS, spans}, REST_BYTES_MAX, what,
                              &rest, err));
     leat_code code = check_fingerprint(rest, fingerprint, err);
+    if (code == LEAT_OK) code = check_score(rest, err);
     json_decref(rest);
     if (code == LEAT_OK) code = list_windows(file, &windows, err);
     if (code == LEAT_OK) code = read_lists(file, spans, windows, scores, err);

@@ -2,9 +2,11 @@
 #include "train/tasks/graphs/graph_feed.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "leat/load_can.h"
+#include "load/can/loader.h"
 #include "load/option_rows.h"
 #include "train/tasks/graphs/graph_context.h"
 #include "train/tasks/graphs/graph_epochs.h"
@@ -24,6 +26,8 @@ typedef struct graph_feed {
     leat_graph_limits largest; /* of a batch */
     int64_t units, unit_size;
     uint64_t seed;
+    double *scores; /* of each graph, for a curriculum; NULL: none */
+    int64_t scores_hash;
 } graph_feed;
 
 /* The row's own part, which the class is the first member of. */
@@ -120,8 +124,52 @@ void leat_graph_feed_close(void *of) {
     leat_graph_makers_destroy(self->makers);
     leat_free(self->nodes);
     leat_free(self->edges);
+    leat_free(self->scores);
     leat_can_cache_close(self->cache);
     leat_free(self);
+}
+
+/* ---- The scores of a curriculum -------------------------------------------------------------- */
+
+static leat_graph_settings *settings_of(const leat_feed *feed, void *settings) {
+    return (leat_graph_settings *)(void *)((char *)settings + row_of(feed)->settings);
+}
+
+/* 60 bits, as a number that a run has among its settings. */
+static int64_t number_of(const char sha256[65]) {
+    char digits[16];
+    memcpy(digits, sha256, 15);
+    digits[15] = 0;
+    return (int64_t)strtoull(digits, NULL, 16);
+}
+
+/* Once, also if it is asked again. */
+static leat_code read_scores(graph_feed *self, const leat_graph_settings *of, const char *path,
+                             leat_error *err) {
+    char sha256[65];
+    const bool wanted = of->curriculum == LEAT_CURRICULUM_SCORES;
+    if (wanted != (path != NULL))
+        return leat_fail(err, LEAT_ERR_OPTION,
+                         wanted ? "a curriculum by scores requires their file, also of a run that "
+                                  "is resumed, on the one machine that trains it: --curriculum FILE"
+                                : "scores are for a curriculum: --curriculum FILE");
+    if (!wanted || self->scores != NULL) return LEAT_OK;
+    LEAT_TRY(leat_graph_scores_load(&self->scores, sha256, path, self->cache, self->file, err));
+    self->scores_hash = number_of(sha256);
+    return LEAT_OK;
+}
+
+static leat_code check_scores(const graph_feed *self, const leat_graph_settings *of,
+                              const char *path, leat_error *err) {
+    if (of->scores_hash == self->scores_hash) return LEAT_OK;
+    if (self->scores == NULL)
+        return leat_fail(err, LEAT_ERR_OPTION,
+                         "scores-hash is %lld, but there is no curriculum by scores; leave it out",
+                         (long long)of->scores_hash);
+    return leat_fail(err, LEAT_ERR_OPTION,
+                     "\"%.300s\" has other scores (scores-hash %lld) than the run (%lld); use the "
+                     "file that the run began with",
+                     path, (long long)self->scores_hash, (long long)of->scores_hash);
 }
 
 /* ---- What the data decide ------------------------------------------------------------------- */
@@ -143,7 +191,7 @@ static leat_code make_plan(const graph_feed *self, const leat_graph_batch_option
                            leat_graph_plan **out, leat_graph_limits *largest, leat_error *err) {
     const leat_graph_sizes sizes = {self->nodes, self->edges, self->file->shape.graphs};
     leat_graph_plan_facts facts;
-    LEAT_TRY(leat_graph_plan_create(out, options, &sizes, self->file->y, NULL, err));
+    LEAT_TRY(leat_graph_plan_create(out, options, &sizes, self->file->y, self->scores, err));
     leat_graph_plan_get_facts(*out, &facts);
     *largest = facts.largest;
     return LEAT_OK;
@@ -186,9 +234,12 @@ static leat_code settle_fixed(const leat_feed *feed, const leat_graph_batch_opti
 
 leat_code leat_graph_feed_settle(const leat_feed *feed, const leat_train_options *options,
                                  void *settings, leat_error *err) {
-    const graph_feed *self = feed->self;
+    graph_feed *self = feed->self;
+    leat_graph_settings *graphs = settings_of(feed, settings);
     leat_graph_batch_options batches;
     leat_graph_bounds bounds;
+    LEAT_TRY(read_scores(self, graphs, options->scores, err));
+    if (graphs->scores_hash == 0) graphs->scores_hash = self->scores_hash;
     row_of(feed)->get(settings, &bounds);
     if (bounds.vocabulary == 0) bounds.vocabulary = self->file->vocab_count + 1;
     const leat_graph_bounds any = {.max_nodes = INT32_MAX, .max_edges = INT32_MAX};
@@ -305,17 +356,21 @@ leat_code leat_graph_feed_plan(leat_feed *feed, const leat_train_options *option
     leat_graph_bounds bounds;
     int64_t over = 0;
     row_of(feed)->get(options->settings, &bounds);
+    const leat_graph_settings *settings =
+        (const void *)((const char *)options->settings + row_of(feed)->settings);
+    LEAT_TRY(read_scores(self, settings, options->scores, err));
+    LEAT_TRY(check_scores(self, settings, options->scores, err));
     LEAT_TRY(check_bounds(self, &bounds, err));
     LEAT_TRY(read_batches(feed, options, &bounds, &batches, err));
     const bool fixed = batches.pack == LEAT_PACK_FIXED;
-    const leat_graph_settings *settings =
-        (const void *)((const char *)options->settings + row_of(feed)->settings);
     const bool skip = settings->oversize == LEAT_GRAPH_OVERSIZE_SKIP;
     if (!fixed) LEAT_TRY(check_sizes(feed, &bounds, skip, &over, err));
     self->units = options->units;
     self->unit_size = options->unit_size;
     self->seed = options->seed;
     LEAT_TRY(plan_epochs(self, &batches, err));
+    leat_free(self->scores); /* the plan has ranked the graphs */
+    self->scores = NULL;
     LEAT_TRY(check_largest(self, &batches, &bounds, err));
     note_overlap(feed);
     note_left_out(feed, over, &bounds);

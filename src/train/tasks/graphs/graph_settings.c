@@ -25,6 +25,6 @@ leat_code leat_graph_settings_read(const leat_graph_settings *settings,
     if (settings->curriculum == LEAT_CURRICULUM_NONE || settings->curriculum_epochs > 0)
         return leat_graph_batch_options_check(out, err);
     return leat_fail(err, LEAT_ERR_OPTION,
-                     "curriculum random requires a number of epochs over which tiers are added: "
+                     "a curriculum requires a number of epochs over which tiers are added: "
                      "set curriculum-epochs, for example --curriculum-epochs 10");
 }

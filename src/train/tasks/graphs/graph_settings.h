@@ -35,7 +35,10 @@ typedef struct leat_graph_settings {
     int64_t batch;
     leat_graph_oversize oversize;
     int64_t min_steps;
-    leat_curriculum curriculum; /* none or random */
+    leat_curriculum curriculum;
+    /* Of a curriculum by scores: the first 15 hexadecimal digits of the SHA-256 of their file. 0:
+     * those of leat_train_options.scores, for the data to settle. */
+    int64_t scores_hash;
     int64_t tiers;
     int64_t curriculum_epochs; /* of the ramp, wherever the run ends */
     double curriculum_start, curriculum_end;
@@ -65,8 +68,10 @@ LEAT_MUST_CHECK leat_code leat_graph_settings_read(const leat_graph_settings *se
      .min = 1, .max = 1 << 30,                                                                     \
      .help = "make batches smaller so that an epoch has at least N of them"},                      \
     {.name = "curriculum", .kind = LEAT_SETTING_CHOICE, LEAT_GRAPH_SETTING(type, of, curriculum),  \
-     .choices = "none|random",                                                                     \
-     .help = "rank benign graphs at random, and begin with the first tier of them"},               \
+     .choices = "none|random|scores",                                                              \
+     .help = "rank benign graphs, and begin with the first tier of them"},                         \
+    {.name = "scores-hash", .kind = LEAT_SETTING_INT, LEAT_GRAPH_SETTING(type, of, scores_hash),   \
+     .max = INT64_MAX, .help = "number of the scores of a curriculum (0: of their file)"},         \
     {.name = "tiers", .kind = LEAT_SETTING_INT, LEAT_GRAPH_SETTING(type, of, tiers),               \
      .min = 1, .max = 250, .help = "tiers of the curriculum"},                                     \
     {.name = "curriculum-epochs", .kind = LEAT_SETTING_INT,                                        \
