@@ -13,6 +13,7 @@
 #include "check.h"
 #include "load/graph_support.h"
 #include "train/run/session.h"
+#include "train/step/exchange.h"
 #include "train/tasks/graphs/gat_task.h"
 #include "train/tasks/graphs/graph_context.h"
 #include "train/tasks/graphs/vgae_task.h"
@@ -186,6 +187,18 @@ static void classes_that_are_missing(void **state) {
     few.steps = 1;
     few.epochs = 0;
     train("vgae", benign, "of-benign", &few);
+}
+
+static void scores_are_of_graphs_on_one_machine(void **state) {
+    leat_train_options options = train_options(1);
+    leat_train_result result;
+    (void)state;
+    options.scores = "scores.json";
+    assert_fails(
+        leat_train("dcgan", train_data(TRAIN_IMAGES), train_path("none"), &options, &result, err),
+        LEAT_ERR_OPTION, "\"scores.json\": scores are of graphs");
+    assert_fails(leat_exchange_check(leat_gat_task.model, &options, err), LEAT_ERR_OPTION,
+                 "\"scores.json\": the scores of a curriculum are on this machine alone");
 }
 
 /* ---- detector.json -------------------------------------------------------------------------- */
@@ -367,6 +380,7 @@ int main(void) {
         cmocka_unit_test(they_end_early),
         cmocka_unit_test(a_loss_that_is_not_finite_is_named),
         cmocka_unit_test(classes_that_are_missing),
+        cmocka_unit_test(scores_are_of_graphs_on_one_machine),
         cmocka_unit_test(the_context_is_kept),
         cmocka_unit_test(a_damaged_one_is_refused),
         cmocka_unit_test(other_caches_are_refused),

@@ -41,6 +41,12 @@ static bool from_hex(const char *digits, uint8_t *out, int count) {
 
 leat_code leat_exchange_check(const leat_model_class *class, const leat_train_options *options,
                               leat_error *err) {
+    if (options->scores != NULL)
+        return leat_fail(
+            err, LEAT_ERR_OPTION,
+            "\"%.300s\": the scores of a curriculum are on this machine alone, and the "
+            "others cannot compute without; train on one machine, or without them",
+            options->scores);
     if (leat_model_passes(class, options) == 1) return LEAT_OK;
     LEAT_ASSERT(class->one_pass != NULL); /* what the message names */
     return leat_fail(err, LEAT_ERR_OPTION,

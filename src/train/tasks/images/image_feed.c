@@ -93,6 +93,10 @@ static leat_code plan(leat_feed *feed, const leat_train_options *options, leat_e
                          "%d bytes; ingest them with --size %d",
                          (long long)self->samples.sample_bytes, LEAT_IMAGE_SIZE, LEAT_IMAGE_SIZE,
                          LEAT_IMAGE_VALUES, LEAT_IMAGE_SIZE);
+    if (options->scores != NULL)
+        return leat_fail(err, LEAT_ERR_OPTION,
+                         "\"%.300s\": scores are of graphs, and this model is trained on images",
+                         options->scores);
     LEAT_TRY(leat_image_plan_make(&self->plan, options, self->samples.count, err));
     feed->steps_most = LEAT_TRAIN_POSITIONS_MAX / leat_image_plan_position(&self->plan, 1, 0);
     feed->units_most = self->plan.units;
