@@ -239,7 +239,7 @@ static double residual_expected(const nodes *train, const nodes *test, int64_t g
             fit(train, -1, f, &pooled_mean, &pooled);
             if (test->id[i] == 0 || fit(train, test->id[i], f, &mean, &deviation) == 0) {
                 mean = pooled_mean;
-                deviation = pooled;
+                deviation = 0; /* nothing is usual of what benign training never had */
             }
             if (deviation < 0.05 * pooled) deviation = 0.05 * pooled;
             if (pooled == 0) deviation = 1;

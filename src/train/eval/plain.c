@@ -209,6 +209,14 @@ leat_code leat_plain_finish(const leat_plain *plain, leat_plain_table **out, lea
     return LEAT_OK;
 }
 
+void leat_plain_table_narrow(leat_plain_table *table) {
+    for (int64_t id = 0; id < table->ids; id++) {
+        if (table->count[id] > 0) continue;
+        for (int64_t f = 0; f < table->features; f++)
+            table->deviation[id * table->features + f] = floored(0, table->pooled_deviation[f]);
+    }
+}
+
 /* ---- scores ------------------------------------------------------------------------------- */
 
 leat_code leat_plain_score(const leat_plain_table *table, const leat_plain_window *window,

@@ -244,7 +244,9 @@ static leat_code make_table(making *self, leat_error *err) {
     LEAT_TRY(leat_plain_create(&self->residual, ids, F, err));
     LEAT_TRY(walk(self, LEAT_CAN_SPLIT_TRAIN, LEAT_FILTER_BENIGN, LEAT_GRAPH_WANT_RESIDUAL,
                   take_train, err));
-    return leat_plain_finish(self->residual, &of->residual, err);
+    LEAT_TRY(leat_plain_finish(self->residual, &of->residual, err));
+    leat_plain_table_narrow(of->residual);
+    return LEAT_OK;
 }
 
 static leat_code take_labels(making *self, leat_error *err) {
