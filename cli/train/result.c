@@ -234,6 +234,7 @@ const leat_fact leat_train_result_facts[] = {
     {"images_per_second", LEAT_FACT_REAL, AT(samples_per_second), .digits = 1, .noun = samples_of,
      .help = "Rate of training, without samples and checkpoints. Differs between runs."},
     {"samples", LEAT_FACT_TEXT, AT(many), .help = NULL},
+    {"kept", LEAT_FACT_TEXT, AT(kept), .help = NULL},
     {"memory_peak_bytes", LEAT_FACT_INT, AT(memory_peak_bytes), LEAT_FACT_BYTES,
      .help = "Peak resident memory of the process. Differs between runs."},
     {"seconds", LEAT_FACT_REAL, AT(seconds), LEAT_FACT_SECONDS,

@@ -70,7 +70,7 @@ extern const leat_fact leat_train_result_facts[];
     "]"                                                                                            \
     "{other_measures}{warnings}"                                                                   \
     "state   {state}\n"                                                                            \
-    "run     {run}: report.html, samples/, checkpoints/\n"                                         \
+    "run     {run}: report.html, [{kept}/, ]checkpoints/\n"                                        \
     "time    {seconds}, peak memory {memory_peak_bytes}\n"
 /* What several tables say. */
 #define LEAT_TRAIN_RUN_HELP "Folder of the run, as given on the command line."

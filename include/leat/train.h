@@ -198,7 +198,8 @@ typedef struct leat_train_result {
     leat_train_reference reference;                 /* as in leat_run_facts */
     leat_train_warning warnings[LEAT_WARNINGS_MAX]; /* of the run so far */
     const char *many;                               /* as in leat_run_facts */
-    double samples_per_second;                      /* of training alone */
+    const char *kept; /* the folder of what it keeps of steps, "samples"; "": it keeps nothing */
+    double samples_per_second; /* of training alone */
     int64_t memory_peak_bytes;
     double seconds;
 } leat_train_result;
@@ -207,8 +208,8 @@ typedef struct leat_train_result {
  * Trains `model` on a data set, "dcgan" on one of images, "vgae" and "gat" on a CAN cache
  * (leat_train_options_suit has their defaults), in the folder `run`, which must not exist or be
  * empty, or, with `resume`, hold an interrupted run of the same data and settings. The run folder
- * has config.yaml, training.json, metrics.jsonl, checkpoints and samples; the report is the
- * caller's.
+ * has config.yaml, training.json, metrics.jsonl, checkpoints, and samples if it keeps some; the
+ * report is the caller's.
  *
  * With `rewind`, what the run holds of later steps is moved to a folder in it first, "rewound-STEP"
  * or, if that exists, "rewound-STEP-2", ...: checkpoints, samples, lines of metrics.jsonl. A step

@@ -301,7 +301,7 @@ leat_code leat_training_save(const leat_run_folder *folder, const leat_identity 
     LEAT_TRY(leat_json_save(json, path, err));
     LEAT_TRY(save_config(folder, identity, options, err));
     LEAT_TRY(leat_path_make_dir(folder->checkpoints, err));
-    LEAT_TRY(leat_path_make_dir(folder->samples, err));
+    if (leat_task_kept(options->task) != NULL) LEAT_TRY(leat_path_make_dir(folder->samples, err));
     return leat_path_sync_dir(folder->path, err);
 }
 

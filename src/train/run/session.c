@@ -486,6 +486,7 @@ static void fill_result(leat_session *session) {
     memcpy(result->warnings, metrics->warning_state.warnings, sizeof result->warnings);
     note_worse(session);
     result->many = session->feed.class->many;
+    result->kept = leat_task_kept(session->task) == NULL ? "" : LEAT_RUN_SAMPLES;
     if (session->train_seconds > 0)
         result->samples_per_second = (double)session->samples / session->train_seconds;
     result->memory_peak_bytes = leat_rss_peak_bytes();
