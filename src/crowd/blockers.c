@@ -49,14 +49,10 @@ static int find(const leat_blockers *self, const leat_database_blocker *of) {
 }
 
 leat_code leat_blockers_look(leat_blockers *blockers, leat_pg *pg, const leat_database_hold *hold,
-                             int64_t now_ns, char line[LEAT_BLOCKER_LINE_BYTES], bool *any,
-                             leat_error *err) {
+                             int64_t now_ns, leat_error *err) {
     leat_database_blocker found[LEAT_BLOCKERS_MOST];
     leat_blockers now = {0};
-    line[0] = 0;
-    *any = false;
-    LEAT_TRY(leat_database_blockers(pg, found, LEAT_BLOCKERS_MOST, &now.count, err));
-    *any = now.count > 0;
+    const leat_code code = leat_database_blockers(pg, found, LEAT_BLOCKERS_MOST, &now.count, err);
     for (int i = 0; i < now.count; i++) {
         const int before = find(blockers, &found[i]);
         now.seen[i].of = found[i];
@@ -64,12 +60,13 @@ leat_code leat_blockers_look(leat_blockers *blockers, leat_pg *pg, const leat_da
         now.seen[i].judged = before >= 0 && blockers->seen[before].judged;
     }
     *blockers = now;
-    for (int i = 0; i < now.count && line[0] == 0; i++) { /* one line a look */
+    LEAT_TRY(code);
+    for (int i = 0; i < now.count && blockers->line[0] == 0; i++) { /* one line a look */
         if (now.seen[i].judged) continue;
         if (now_ns - now.seen[i].since_ns < LEAT_BLOCK_MS * INT64_C(1000000)) continue;
         blockers->seen[i].judged = true;
-        if (found[i].trusted) name_it(&found[i], line);
-        else LEAT_TRY(end(pg, hold, &found[i], line, err));
+        if (found[i].trusted) name_it(&found[i], blockers->line);
+        else LEAT_TRY(end(pg, hold, &found[i], blockers->line, err));
     }
     return LEAT_OK;
 }

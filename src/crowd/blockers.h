@@ -18,16 +18,14 @@ typedef struct leat_blockers {
         int64_t since_ns;
         bool judged; /* it was ended, or cannot be */
     } seen[LEAT_BLOCKERS_MOST];
-    int count;
+    int count;                          /* that block now */
+    char line[LEAT_BLOCKER_LINE_BYTES]; /* of the last look: what is to be said; "": nothing */
 } leat_blockers;
 
-/*
- * Looks once, at time now_ns, over a connection that waits for no lock. *line: what is to be said,
- * "" for nothing. *any: somebody blocks now. Errors are those of the connection.
- */
+/* Looks once, at time now_ns, over a connection that waits for no lock. Errors are those of the
+ * connection. */
 LEAT_MUST_CHECK leat_code leat_blockers_look(leat_blockers *blockers, leat_pg *pg,
                                              const leat_database_hold *hold, int64_t now_ns,
-                                             char line[LEAT_BLOCKER_LINE_BYTES], bool *any,
                                              leat_error *err);
 
 #endif

@@ -40,12 +40,10 @@ static leat_code connect_to(leat_hold_renewer *self, const leat_stop *stop, leat
     return leat_pg_script(*pg, sql, err);
 }
 
-/* A look at who blocks; *any: somebody does. */
-static leat_code look(leat_hold_renewer *self, leat_pg *pg, bool *any, leat_error *err) {
-    char line[LEAT_BLOCKER_LINE_BYTES];
+static leat_code look(leat_hold_renewer *self, leat_pg *pg, leat_error *err) {
     const leat_code code =
-        leat_blockers_look(&self->blockers, pg, &self->hold, leat_clock_ns(), line, any, err);
-    keep_line(self, line);
+        leat_blockers_look(&self->blockers, pg, &self->hold, leat_clock_ns(), err);
+    keep_line(self, self->blockers.line);
     return leat_pg_broken(pg) ? code : LEAT_OK; /* nothing else depends on it */
 }
 
@@ -61,16 +59,16 @@ static void *renewer_main(void *argument) {
     while (!atomic_load(&self->quit)) {
         leat_error why = {0};
         leat_code code = LEAT_OK;
-        bool any = false;
         if (pg == NULL || leat_pg_broken(pg)) code = connect_to(self, &stop, &pg, &why);
-        if (code == LEAT_OK) code = look(self, pg, &any, &why);
+        if (code == LEAT_OK) code = look(self, pg, &why);
         if (code == LEAT_OK) code = leat_database_renew_hold(pg, &self->hold, &why);
         if (code == LEAT_ERR_BUSY && leat_database_is_taken(pg)) break;
         if (code == LEAT_OK) leat_pause_reset(&again);
         leat_pause *const pause = code == LEAT_OK ? &rest : &again;
-        if (any ? !leat_pause_sleep(LOOK_MS < every_ms ? LOOK_MS : every_ms, &stop)
-                : !leat_pause_wait(pause, &stop))
-            break;
+        const bool goes_on = self->blockers.count > 0 && every_ms > LOOK_MS
+                                 ? leat_pause_sleep(LOOK_MS, &stop)
+                                 : leat_pause_wait(pause, &stop);
+        if (!goes_on) break;
     }
     leat_pg_close(pg);
     return NULL;
@@ -79,7 +77,7 @@ static void *renewer_main(void *argument) {
 leat_code leat_hold_renewer_start(leat_hold_renewer *renewer, leat_error *err) {
     LEAT_ASSERT(!renewer->running && renewer->hold.fence > 0); /* what is not held is not renewed */
     atomic_store(&renewer->quit, false);
-    renewer->blockers.count = 0;
+    renewer->blockers = (leat_blockers){0};
     renewer->line[0] = 0;
     pthread_mutex_init(&renewer->lock, NULL);
     LEAT_TRY(leat_thread_start(&renewer->thread, renewer_main, renewer, err));

@@ -116,6 +116,8 @@ create table leat.account (
   confirmed bigint not null default 0,
   refused bigint not null default 0,
   mismatched bigint not null default 0,
+  refusals integer not null default 0,  -- of its results, since then
+  refusals_since timestamptz not null default '-infinity',
   suspended_until timestamptz not null default '-infinity',
   suspended_for text not null default ''
 );
@@ -204,6 +206,20 @@ language sql volatile as $$
   from leat.account a where a.name = session_user and leat.holds(a.suspended_until, 3600000)
 $$;
 
+-- Whether a machine was heard of in the last two minutes.
+create function leat.is_active(m leat.machine) returns boolean
+language sql volatile as $$
+  select leat.holds(m.seen_at + interval '2 minutes', 120000)
+$$;
+
+-- Whether others than whoever calls work on a run. Limits of an account protect them: one that is
+-- alone harms nobody.
+create function leat.others_work(p_run bigint, p_account name) returns boolean
+language sql volatile as $$
+  select exists (select from leat.machine m where m.run = p_run and m.account <> p_account
+                 and leat.is_active(m))
+$$;
+
 -- Ends the leases of a machine that are live, but for one.
 create function leat.end_leases(p_run bigint, p_machine text, p_kept bigint, p_state text,
                                 p_reason text) returns void
@@ -271,6 +287,15 @@ begin
   if not found then
     raise exception 'leat: there is no run "%"; open are: %', left(p_run, 64),
       coalesce(open_, 'none') using errcode = 'no_data_found';
+  end if;
+  -- New ones, in an hour: every one is a row, and a name in lists.
+  delete from leat.machine m where m.account = account_ and m.run is null and m.id <> p_machine
+    and not leat.holds(m.seen_at + interval '1 day', 86400000);
+  if not exists (select from leat.machine m where m.account = account_ and m.id = p_machine) and
+     (select count(*) from leat.machine m where m.account = account_
+      and leat.holds(m.created_at + interval '1 hour', 3600000)) >= 64 then
+    raise exception 'leat: this login has registered 64 machines within an hour; wait for an hour'
+      using errcode = 'configuration_limit_exceeded';
   end if;
   -- Not yet a machine of the run: it may have other data or kernels than the run.
   insert into leat.machine (account, id, name, hardware, seen_at)
@@ -357,11 +382,15 @@ begin
   select u.unit into choose.unit
   from leat.unit u join lateral (
     select min(l.granted_at) as since, max(l.renewed_at) as renewed,
-           bool_or(l.kind = 'copy') as copied,
+           bool_or(l.kind = 'copy') as copied, count(distinct l.account) as accounts,
+           bool_or(l.account = session_user) as ours,
            bool_or(l.account = session_user and l.machine = p_machine) as mine
     from leat.lease l where (l.run, l.step, l.unit) = (u.run, u.step, u.unit)
     and l.state = 'live') held on true
-  where u.run = r.id and u.step = r.step and u.state = 'out' and not held.copied and not held.mine
+  -- One copy; but an account that has the copies of its own units does not keep others waiting.
+  where u.run = r.id and u.step = r.step and u.state = 'out' and not held.mine
+    and (not held.copied or (held.accounts = 1 and not held.ours and held.since + interval
+         '1 millisecond' * (2 * greatest(median, r.silent_ms)) < leat.clock()))
     and not u.unit = any (failed)
     and (not leat.holds(held.renewed + r.silent_ms * interval '1 millisecond', r.silent_ms)
          or held.since + median * interval '1 millisecond' < leat.clock())
@@ -371,6 +400,25 @@ begin
   if not found then
     kind := null;
   end if;
+end $$;
+
+-- Why whoever calls gets no more units of the open step; null: it does. Leases that end without a
+-- result cost others time: each unit may cost an account three, and sixteen more.
+create function leat.lapsed(r leat.run) returns text
+language plpgsql as $$
+declare
+  lapsed_ bigint;
+  units_ bigint;
+begin
+  select count(*) into lapsed_ from leat.lease l
+  where l.run = r.id and l.step = r.step and l.account = session_user
+    and l.state in ('released', 'expired', 'failed', 'refused');
+  select count(*) into units_ from leat.unit u where u.run = r.id and u.step = r.step;
+  if lapsed_ < 16 + 3 * units_ or not leat.others_work(r.id, session_user) then
+    return null;
+  end if;
+  return format('this login has had %s units of step %s without a result; it gets others with the '
+                'next step', lapsed_, r.step + 1);
 end $$;
 
 -- A unit to compute, or none (lease is null): then the machine waits. A machine has two leases at
@@ -403,6 +451,10 @@ begin
   update leat.machine m set seen_at = leat.clock(), news = '', run = r.id
   where m.account = session_user and m.id = p_machine;
   if r.state <> 'open' or r.step < 0 or r.step >= r.steps then return; end if;
+  if leat.lapsed(r) is not null then
+    claim.news := leat.lapsed(r);
+    return;
+  end if;
   perform leat.end_leases(r.id, p_machine, p_kept, 'released', 'the machine does not know of it');
   select c.unit, c.kind into claim.unit, claim.kind from leat.choose(r, p_machine) c;
   if claim.unit is null then return; end if;
@@ -487,6 +539,13 @@ begin
     return;
   end if;
   now_ := leat.clock();
+  -- Whoever renews for ever and never hands in keeps a unit, and its place, only from nobody.
+  if now_ - l.granted_at > greatest(r.lease_ms, 20 * leat.median_ms(r.id, l.step)) *
+     interval '1 millisecond' and leat.others_work(r.id, session_user) then
+    perform leat.end_lease(p_lease, 'expired', 'it lasted too long');
+    renew.why := 'the unit takes this machine twenty times as long as it usually takes';
+    return;
+  end if;
   update leat.lease x set renewed_at = now_, until = now_ + r.lease_ms * interval '1 millisecond'
   where x.lease = p_lease;
 end $$;

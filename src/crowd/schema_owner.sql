@@ -350,6 +350,20 @@ begin
   return true;
 end $$;
 
+-- An account gets no units for an hour, and its leases end.
+create function leat.suspend(p_run bigint, p_account name, p_why text) returns void
+language plpgsql as $$
+declare
+  l record;
+begin
+  update leat.account set suspended_until = leat.clock() + interval '1 hour', suspended_for = p_why
+  where name = p_account;
+  for l in select x.lease from leat.lease x where x.run = p_run and x.account = p_account
+           and x.state = 'live' order by x.step, x.unit loop
+    perform leat.end_lease(l.lease, 'released', 'the login is suspended');
+  end loop;
+end $$;
+
 -- The result of a unit is wrong (p_mismatch: it is not what the unit gives), or its parts are gone
 -- (p_reason is empty): somebody computes it again.
 create function leat.refuse(p_run bigint, p_fence bigint, p_epoch bigint, p_step bigint,
@@ -359,6 +373,7 @@ language plpgsql as $$
 declare
   r leat.run := leat.fenced(p_run, p_fence, p_epoch);
   l leat.lease;
+  often_ boolean;
 begin
   if r.step <> p_step then return false; end if;
   update leat.unit u set state = 'ready', lease = null, hash = null
@@ -368,38 +383,38 @@ begin
   update leat.lease set state = 'refused', reason = left(p_reason, 200), ended_at = leat.clock()
   where lease = p_lease returning * into l;
   if p_reason = '' then return true; end if;
-  update leat.account set refused = refused + 1, mismatched = mismatched + p_mismatch::integer
-  where name = l.account;
+  update leat.account a set refused = refused + 1, mismatched = mismatched + p_mismatch::integer,
+    refusals = case when leat.holds(refusals_since + interval '1 hour', 3600000)
+                    then refusals + 1 else 1 end,
+    refusals_since = case when leat.holds(refusals_since + interval '1 hour', 3600000)
+                          then refusals_since else leat.clock() end
+  where name = l.account returning a.refusals >= 20 into often_;
   update leat.machine m set refused = refused + 1,
     news = left(format('step %s, unit %s was refused: %s', p_step + 1, p_unit, p_reason), 500)
   where m.account = l.account and m.id = l.machine;
   insert into leat.event (run, kind, account, machine, words)
   values (p_run, 'refused', l.account, l.machine,
           left(format('step %s, unit %s: %s', p_step + 1, p_unit, p_reason), 500));
+  if often_ and leat.others_work(p_run, l.account) then
+    perform leat.suspend(p_run, l.account, '20 of its results were refused within an hour');
+  end if;
   return true;
 end $$;
 
 -- An account has blocked the run (p_words says how). The third time within an hour it is suspended
--- for an hour: true. Its leases end.
+-- for an hour: true.
 create function leat.blame(p_run bigint, p_fence bigint, p_epoch bigint, p_account name,
                            p_words text) returns boolean
 language plpgsql as $$
 declare
   r leat.run := leat.fenced(p_run, p_fence, p_epoch);
-  l record;
 begin
   insert into leat.event (run, kind, account, words)
   values (p_run, 'blocked', p_account, left(p_words, 500));
   insert into leat.account (name) values (p_account) on conflict do nothing;
   if (select count(*) from leat.event e where e.kind = 'blocked' and e.account = p_account
       and leat.holds(e.at + interval '1 hour', 3600000)) < 3 then return false; end if;
-  update leat.account set suspended_until = leat.clock() + interval '1 hour',
-    suspended_for = 'it blocked the run three times within an hour'
-  where name = p_account;
-  for l in select x.lease from leat.lease x where x.run = p_run and x.account = p_account
-           and x.state = 'live' order by x.step, x.unit loop
-    perform leat.end_lease(l.lease, 'released', 'the login is suspended');
-  end loop;
+  perform leat.suspend(p_run, p_account, 'it blocked the run three times within an hour');
   return true;
 end $$;
 
@@ -419,21 +434,32 @@ begin
   return true;
 end $$;
 
--- Units of the open step that nobody but the coordinator should try: three machines failed, or as
--- many as work now, or five leases ended in silence. A refused result is a failure; one that a crash
--- took (no reason) is not.
+-- Units of the open step that nobody but the coordinator should try: three accounts failed, or as
+-- many as work now, or five leases ended in silence, of which two of an account count. Where there is
+-- one account, its machines are counted instead, and all of its silences. A refused result is a
+-- failure; one that a crash took (no reason) is not.
 create function leat.hopeless(p_run bigint) returns setof integer
 language sql stable as $$
-  select u.unit from leat.run r join leat.unit u on u.run = r.id and u.step = r.step
-  join leat.lease l on (l.run, l.step, l.unit) = (u.run, u.step, u.unit)
-  where r.id = p_run and u.state in ('ready', 'out')
-  group by r.id, u.unit
-  having count(distinct (l.account, l.machine)) filter (
-           where l.state = 'failed' or (l.state = 'refused' and l.reason <> '')) >=
-           least(3, greatest(1, (select count(*) from leat.machine m where m.run = p_run
-                                 and leat.holds(m.seen_at + interval '2 minutes', 120000))))
-      or count(*) filter (where l.state = 'expired' or l.reason = 'the machine began anew') >= 5
-  order by u.unit
+  with now_ as (
+    select count(distinct m.account) as accounts, count(*) as machines from leat.machine m
+    where m.run = p_run and leat.is_active(m)),
+  each as (
+    select u.unit, l.account,
+           count(distinct l.machine) filter (
+             where l.state = 'failed' or (l.state = 'refused' and l.reason <> '')) as failed,
+           count(*) filter (where l.state = 'expired' or l.reason = 'the machine began anew')
+             as silent
+    from leat.run r join leat.unit u on u.run = r.id and u.step = r.step
+    join leat.lease l on (l.run, l.step, l.unit) = (u.run, u.step, u.unit)
+    where r.id = p_run and u.state in ('ready', 'out')
+    group by u.unit, l.account)
+  select e.unit from each e cross join now_ n
+  group by e.unit, n.accounts, n.machines
+  having case when n.accounts > 1
+         then count(*) filter (where e.failed > 0) >= least(3, n.accounts)
+              or sum(least(2, e.silent)) >= least(5, 2 * n.accounts)
+         else sum(e.failed) >= least(3, greatest(1, n.machines)) or sum(e.silent) >= 5 end
+  order by e.unit
 $$;
 
 -- Commits step p_step, whose p_units units are all confirmed: the weights of the next one, which has

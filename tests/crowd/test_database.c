@@ -503,6 +503,138 @@ static void leases_of_others(void **state) {
     tell(of->bob, "rollback");
 }
 
+/* An account that takes units and their copies, and renews them, keeps them only from itself. */
+static void units_that_are_kept(void **state) {
+    world *of = *state;
+    leat_database_lease kept[2 * UNITS];
+    char machine[33];
+    join(of->ann, M1);
+    for (int i = 0; i < 2 * UNITS; i++) {
+        if (i == UNITS) pass(of, 301); /* longer than any is expected to take */
+        for (int k = 0; k < i; k++) assert_string_equal(renew(of->bob, &kept[k]), "");
+        snprintf(machine, sizeof machine, "%032x", i);
+        join(of->bob, machine);
+        kept[i] = get(of, of->bob, machine, i % UNITS, i >= UNITS);
+    }
+    assert_int_equal(claim(of, of->ann, M1).lease, 0);
+    pass(of, 298);
+    for (int i = 0; i < 2 * UNITS; i++) assert_string_equal(renew(of->bob, &kept[i]), "");
+    assert_int_equal(claim(of, of->ann, M1).lease, 0);
+    pass(of, 2);
+    join(of->bob, M2);
+    assert_int_equal(claim(of, of->bob, M2).lease, 0);
+    leat_database_lease third = get(of, of->ann, M1, 0, true);
+    deliver(of, of->ann, &third);
+    assert_string_equal(renew(of->bob, &kept[0]), LEAT_DATABASE_SLOWER);
+    assert_string_equal(renew(of->bob, &kept[UNITS]), LEAT_DATABASE_SLOWER);
+    get(of, of->ann, M1, 1, true);
+    join(of->ann, M3);
+    get(of, of->ann, M3, 2, true); /* not 1: there is no fourth */
+}
+
+/* A lease that is renewed for twenty times as long as usual ends, if others work. */
+static void a_lease_that_lasts(void **state) {
+    world *of = *state;
+    join(of->bob, M2);
+    leat_database_lease lease = get(of, of->bob, M2, 0, false);
+    for (int i = 0; i < 20; i++) {
+        pass(of, 299);
+        assert_string_equal(renew(of->bob, &lease), "");
+    }
+    pass(of, 299);                                   /* 300 s is usual where nothing is known */
+    assert_string_equal(renew(of->bob, &lease), ""); /* alone */
+    join_and_ask(of, of->ann, M1);
+    assert_string_equal(renew(of->bob, &lease),
+                        "the unit takes this machine twenty times as long as it usually takes");
+    get(of, of->ann, M1, 0, false);
+}
+
+/* Units that an account gives back, one after the other, are given to others. */
+static void units_without_results(void **state) {
+    world *of = *state;
+    leat_error err = {0};
+    join(of->bob, M2);
+    for (int i = 0; i < 40; i++) { /* alone, it harms nobody */
+        leat_database_lease lease = get(of, of->bob, M2, 0, false);
+        must(leat_database_release(of->bob, &lease, &err), &err);
+    }
+    join(of->ann, M1);
+    get(of, of->ann, M1, 0, false);
+    leat_database_lease none = claim(of, of->bob, M2);
+    assert_int_equal(none.lease, 0);
+    assert_string_equal(none.news,
+                        "this login has had 40 units of step 1 without a result; it gets "
+                        "others with the next step");
+    pass(of, 121); /* ann is gone */
+    get(of, of->bob, M2, 1, false);
+}
+
+/* Failures of one account's machines are those of one. */
+static void failures_of_one_account(void **state) {
+    static const char *const machines[] = {M2, M3, "44444444444444444444444444444444",
+                                           "55555555555555555555555555555555"};
+    world *of = *state;
+    leat_error err = {0};
+    int64_t units[UNITS];
+    int count = 0;
+    join_and_ask(of, of->ann, M1);
+    for (int i = 0; i < 4; i++) {
+        join(of->bob, machines[i]);
+        leat_database_lease lease = get(of, of->bob, machines[i], 0, false);
+        must(leat_database_fail(of->bob, &lease, "no", &err), &err);
+    }
+    must(leat_database_hopeless(of->owner, of->hold.run, units, UNITS, &count, &err), &err);
+    assert_int_equal(count, 0);
+    leat_database_lease lease = get(of, of->ann, M1, 0, false);
+    must(leat_database_fail(of->ann, &lease, "no", &err), &err);
+    must(leat_database_hopeless(of->owner, of->hold.run, units, UNITS, &count, &err), &err);
+    assert_int_equal(count, 1);
+}
+
+/* Results that are refused, of an account beside others. */
+static void many_refusals(void **state) {
+    world *of = *state;
+    for (int others = 0; others < 2; others++) {
+        for (int i = 0; i < 20; i++) {
+            tell(of->owner, "delete from leat.lease"); /* as commits do: they are failures of it */
+            join(of->bob, M2);
+            if (others) join_and_ask(of, of->ann, M1);
+            refused_at(of, of->bob, M2, 0, "forged");
+        }
+        leat_database_lease next = claim(of, of->bob, M2);
+        if (others == 0) assert_true(next.lease > 0);
+        else assert_non_null(strstr(next.news, ": 20 of its results were refused within an hour"));
+        pass(of, 3601); /* refusals before are forgotten, and so is a suspension */
+        tell(of->owner, "update leat.unit set state = 'ready'");
+    }
+    join(of->bob, M2);
+    assert_true(claim(of, of->bob, M2).lease > 0);
+}
+
+/* 64 machines of an account in an hour, and old ones without results make place for new ones. */
+static void many_machines(void **state) {
+    world *of = *state;
+    leat_database_run run;
+    leat_pg_rows *rows = NULL;
+    leat_error err = {0};
+    assert_int_equal(leat_pg_script(of->bob,
+                                    "select leat.register('', lpad(i::text, 32, '0'), '', '') from "
+                                    "generate_series(1, 30000) i",
+                                    &err),
+                     LEAT_ERR_INPUT);
+    tell(of->bob, "select leat.register('', lpad(i::text, 32, '0'), '', '') from "
+                  "generate_series(1, 64) i");
+    assert_int_equal(leat_database_register(of->bob, "", M2, "", "", &run, &rows, &err),
+                     LEAT_ERR_BUSY);
+    assert_non_null(strstr(err.message, "this login has registered 64 machines within an hour"));
+    tell(of->bob, "select leat.register('', lpad('1', 32, '0'), '', '')"); /* one of them */
+    join(of->ann, M1);
+    pass(of, 86401);
+    join(of->bob, M2);
+    assert_string_equal(ask(of->owner, "select count(*) from leat.machine where account = 'bob'"),
+                        "1");
+}
+
 int main(void) {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, world_setup, world_teardown)
     const struct CMUnitTest tests[] = {
@@ -525,6 +657,12 @@ int main(void) {
         TEST(results_are_judged),
         TEST(stricter_isolation),
         TEST(leases_of_others),
+        TEST(units_that_are_kept),
+        TEST(a_lease_that_lasts),
+        TEST(units_without_results),
+        TEST(failures_of_one_account),
+        TEST(many_refusals),
+        TEST(many_machines),
         TEST(machines_that_only_register),
     };
     cluster_start();
