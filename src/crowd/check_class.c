@@ -153,6 +153,36 @@ static void tell_sessions(leat_check *self) {
                         self->acting);
 }
 
+/* ---- functions ------------------------------------------------------------------------------- */
+
+/* What every login of a server may call, a run does not need, and harms it. */
+#define HARMFUL                                                                                    \
+    "pronamespace = 'pg_catalog'::regnamespace and (proname ~ '^(pg_(try_)?advisory_|lo_)' or "    \
+    "proname in ('loread', 'lowrite'))"
+
+static void tell_functions(leat_check *self) {
+    static const char todo[] =
+        "as a superuser, in this database: DO $$ DECLARE f regprocedure; BEGIN FOR f IN SELECT "
+        "oid::regprocedure FROM pg_proc WHERE " HARMFUL " LOOP EXECUTE format('REVOKE EXECUTE ON "
+        "FUNCTION %s FROM PUBLIC', f); END LOOP; END $$;";
+    leat_pg_rows *rows = NULL;
+    if (!self->facts->can_coordinate) return;
+    if (!leat_check_ask(self, "functions", &rows,
+                        "select count(*) from pg_proc where has_function_privilege('public', oid, "
+                        "'EXECUTE') and " HARMFUL,
+                        NULL, 0))
+        return;
+    const bool some = leat_pg_int(rows, 0, 0) > 0;
+    leat_pg_rows_destroy(rows);
+    if (some)
+        leat_check_tell(self, LEAT_CROWD_NOTE, todo,
+                        "functions: every login may use large objects, which fill the disk, and "
+                        "advisory locks, of which the server has one table for all");
+    else
+        leat_check_tell(self, LEAT_CROWD_OK, "",
+                        "functions: large objects and advisory locks are for superusers");
+}
+
 /* ---- what is paid -----------------------------------------------------------------------------
  */
 
@@ -192,6 +222,7 @@ static void tell_egress(leat_check *self) {
 void leat_check_class(leat_check *self) {
     tell_connections(self);
     tell_sessions(self);
+    tell_functions(self);
     tell_egress(self);
     leat_check_tell(
         self, LEAT_CROWD_OK, "",

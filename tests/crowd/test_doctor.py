@@ -467,6 +467,21 @@ class Doctor(unittest.TestCase):
         said = self.at(name, "ann")  # who only works
         self.assertFalse([f for f in said["findings"] if f["what"].startswith("sessions")])
 
+    def test_harmful_functions(self):
+        """The printed line takes them away, and a run does without them."""
+        name = self.database()
+        found = self.finding(self.at(name, "boss"), "functions: every login may", "note")
+        self.server.sql(re.search(r"as a superuser, in this database: (DO .*;)$",
+                                  found["do"]).group(1), database=name)
+        self.finding(self.at(name, "boss"), "functions: large objects and advisory locks are for",
+                     "ok")
+        for call in ("pg_advisory_lock(1)", "lo_create(0)"):
+            with self.assertRaisesRegex(AssertionError, "permission denied for function"):
+                self.server.sql(f"select {call}", database=name, login="ann")
+        self.run_of(name, 1, 100, 100)
+        self.assertFalse([f for f in self.at(name, "ann")["findings"]
+                          if f["what"].startswith("functions")])
+
     def test_limits_of_a_login(self):
         name = self.database()
         self.server.sql("create role few login connection limit 1")
