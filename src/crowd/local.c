@@ -219,35 +219,55 @@ static leat_code run_as_admin(const leat_local *self, const char *database,
 }
 
 /*
- * The logins, and a database in which only its owner may create anything. What a login of a server
- * can do without a right, and leat does not need, is taken away: large objects fill the disk, and
- * advisory locks the table that all locks of the server share. The owner may end sessions that
- * block a run; the worker's logins leave connections for him.
+ * What logins may do, at each start: a worker may have changed its own password and settings, and a
+ * cluster of an earlier leat lacks the rest. What a login of a server can do without a right, and
+ * leat does not need, is taken away: large objects fill the disk, and advisory locks the table that
+ * all locks of the server share. The owner may end sessions that block a run; workers leave
+ * connections for him.
  */
-static leat_code create_logins(leat_local *self, leat_error *err) {
-    char owner[128], worker[256];
-    snprintf(owner, sizeof owner, "create role owner login password '%s'", self->state.owner);
+static leat_code secure_logins(leat_local *self, leat_error *err) {
+    char worker[400];
     snprintf(worker, sizeof worker,
-             "create role worker login password '%s' connection limit %d; alter role worker set "
-             "idle_in_transaction_session_timeout = '60s'",
+             "alter role worker reset all; alter role worker in database " LEAT_LOCAL_DATABASE
+             " reset all; alter role worker password '%s' connection limit %d; alter role worker "
+             "set idle_in_transaction_session_timeout = '60s'",
              self->state.worker, LEAT_LOCAL_WORKERS_MAX);
+    const char *const scripts[] = {
+        worker, "grant pg_signal_backend to owner",
+        "do $$ declare f regprocedure; begin for f in select oid::regprocedure from pg_proc where "
+        "pronamespace = 'pg_catalog'::regnamespace and (proname ~ "
+        "'^(pg_(try_)?advisory_|lo_)' or proname in ('loread', 'lowrite')) and "
+        "has_function_privilege('public', oid, 'execute') loop "
+        "execute format('revoke execute on function %s from public', f); end loop; end $$",
+        NULL};
+    return run_as_admin(self, LEAT_LOCAL_DATABASE, scripts, err);
+}
+
+/* The logins, and a database in which only its owner may create anything. */
+static leat_code create_logins(leat_local *self, leat_error *err) {
+    char owner[128];
+    snprintf(owner, sizeof owner, "create role owner login password '%s'", self->state.owner);
     const char *const logins[] = {owner,
-                                  worker,
-                                  "grant pg_signal_backend to owner",
+                                  "create role worker login",
                                   "create database " LEAT_LOCAL_DATABASE " owner owner",
                                   "revoke create, temporary on database " LEAT_LOCAL_DATABASE
                                   " from public",
                                   "revoke all on database postgres, template1 from public",
                                   NULL};
-    static const char *const inside[] = {
-        "revoke all on schema public from public",
-        "do $$ declare f regprocedure; begin for f in select oid::regprocedure from pg_proc where "
-        "pronamespace = 'pg_catalog'::regnamespace and (proname ~ "
-        "'^(pg_(try_)?advisory_|lo_)' or proname in ('loread', 'lowrite')) loop "
-        "execute format('revoke execute on function %s from public', f); end loop; end $$",
-        NULL};
+    static const char *const inside[] = {"revoke all on schema public from public", NULL};
     LEAT_TRY(run_as_admin(self, "postgres", logins, err));
-    return run_as_admin(self, LEAT_LOCAL_DATABASE, inside, err);
+    LEAT_TRY(run_as_admin(self, LEAT_LOCAL_DATABASE, inside, err));
+    return secure_logins(self, err);
+}
+
+/* Serves a cluster that was created before. */
+static leat_code serve_again(leat_local *self, leat_error *err) {
+    leat_error why = {0};
+    LEAT_TRY(leat_local_serve(self, err));
+    /* people may have changed what belongs to admin: the run needs none of it */
+    if (secure_logins(self, &why) != LEAT_OK)
+        leat_local_say(self, "the login for workers is left as it is: %.300s", why.message);
+    return LEAT_OK;
 }
 
 /* An initdb that was killed may still end a process that writes there. */
@@ -313,7 +333,7 @@ static leat_code open_folder(leat_local *self, leat_error *err) {
                        "PostgreSQL does not run as root: the server of \"%.300s\" runs as "
                        "user \"%s\"",
                        self->folder, self->user.name);
-    if (self->state.ready) return leat_local_serve(self, err);
+    if (self->state.ready) return serve_again(self, err);
     code = create(self, err);
     if (code != LEAT_OK) undo(self, created);
     return code;

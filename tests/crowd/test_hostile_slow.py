@@ -115,8 +115,11 @@ class Hostile(Runs):
                 self.finish(second, USUAL)
 
     def test_transaction_left_open(self):
-        """It blocks every step, and its session ends; the third time its login gets no units."""
-        coordinator = self.coordinate(STEPS)
+        """It blocks every step, and its session ends; the third time its login gets no units. The
+        coordinator is no superuser."""
+        self.server.sql("create role boss login", "grant pg_signal_backend to boss",
+                        f"grant create on database {self.database} to boss")
+        coordinator = self.coordinate(STEPS, url=self.url("boss"))
         self.until_open(coordinator)
         self.server.sql("insert into leat.account (name) values ('bob')",
                         "insert into leat.event (run, kind, account, words) select 1, 'blocked', "

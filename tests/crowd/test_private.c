@@ -213,8 +213,20 @@ static void second_start(void) {
     char url[256];
     leat_local *local = open_local();
     snprintf(url, sizeof url, "%s", leat_local_url(local));
+    /* what a worker does to its own login is undone */
+    leat_pg *worker = connect_to(leat_local_worker_url(local));
+    tell(worker, "alter role worker password 'x'; alter role worker set "
+                 "default_transaction_read_only = on; alter role worker in database leat set "
+                 "search_path = mine");
+    leat_pg_close(worker);
     close_local(local);
     local = open_local();
+    worker = connect_to(leat_local_worker_url(local));
+    assert_string_equal(ask(worker, "show default_transaction_read_only"), "off");
+    assert_string_equal(ask(worker, "select count(*) from pg_db_role_setting s join pg_roles r on "
+                                    "r.oid = s.setrole where rolname = 'worker'"),
+                        "1");
+    leat_pg_close(worker);
     /* another program may have taken the port; then it says so */
     if (strstr(lines, "is taken by another program") == NULL)
         assert_string_equal(leat_local_url(local), url);
