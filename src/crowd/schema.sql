@@ -293,7 +293,8 @@ begin
     and not leat.holds(m.seen_at + interval '1 day', 86400000);
   if not exists (select from leat.machine m where m.account = account_ and m.id = p_machine) and
      (select count(*) from leat.machine m where m.account = account_
-      and leat.holds(m.created_at + interval '1 hour', 3600000)) >= 64 then
+      and leat.holds(m.created_at + interval '1 hour', 3600000)) >= 64
+     and leat.others_work(r.id, account_) then
     raise exception 'leat: this login has registered 64 machines within an hour; wait for an hour'
       using errcode = 'configuration_limit_exceeded';
   end if;
