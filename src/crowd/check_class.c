@@ -167,10 +167,10 @@ static void tell_functions(leat_check *self) {
         "FUNCTION %s FROM PUBLIC', f); END LOOP; END $$;";
     leat_pg_rows *rows = NULL;
     if (!self->facts->can_coordinate) return;
-    if (!leat_check_ask(self, "functions", &rows,
+    if (!leat_check_ask(self, "functions", &rows, 1,
                         "select count(*) from pg_proc where has_function_privilege('public', oid, "
                         "'EXECUTE') and " HARMFUL,
-                        NULL, 0))
+                        NULL))
         return;
     const bool some = leat_pg_int(rows, 0, 0) > 0;
     leat_pg_rows_destroy(rows);
