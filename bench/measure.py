@@ -318,6 +318,11 @@ class Report:
     def note(self, text):
         self.notes.append(text)
 
+    def sampling(self):
+        """How the samples were taken, and what the table has of them."""
+        return (f"counted rounds, all sides in turn: {self.options.runs}; of warm-up before them: "
+                f"{self.options.warmup}; median (smallest to largest)")
+
     def print(self):
         script = f"bench/{os.path.basename(sys.argv[0])}"
         here, seen = self.machine, self.versions
@@ -327,13 +332,13 @@ class Report:
                  f"{here['kernel']}; load before: {here['load_before']:.2f}",
                  "* versions: " + ", ".join(f"{key} {value}" for key, value in seen.items()),
                  f"* command: `{shlex.join([script, *sys.argv[1:]])}`",
-                 f"* counted rounds, all sides in turn: {self.options.runs}; of warm-up before "
-                 f"them: {self.options.warmup}; median (smallest to largest)"]
+                 f"* {self.sampling()}"]
         lines += [f"* {note}" for note in self.notes]
         if self.options.quick:
             lines += ["* --quick: too small to measure anything; no goal is judged"]
-        lines += ["", "| " + " | ".join(self.COLUMNS) + " |", "|" + "---|" * len(self.COLUMNS)]
-        lines += ["| " + " | ".join(row) + " |" for row in self.rows]
+        if self.rows:
+            lines += ["", "| " + " | ".join(self.COLUMNS) + " |", "|" + "---|" * len(self.COLUMNS)]
+            lines += ["| " + " | ".join(row) + " |" for row in self.rows]
         print("\n".join(lines) + "\n", flush=True)
 
     def save(self):

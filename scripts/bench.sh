@@ -11,10 +11,11 @@ case ${1:-} in
 *) usage >&2; exit 2 ;;
 esac
 cd "$(dirname "$0")/.."
-# Rivals need .deps/venv, and for can, nn, train and crowd also .deps/venv-torch; without them leat is
-# measured alone.
+# Rivals need .deps/venv, for can, nn, train, crowd and detect also .deps/venv-torch, and for detect
+# .deps/venv-detect; without them leat is measured alone.
 scripts/python-env.sh >&2 || true
-case ${1:-} in can | nn | train | crowd | --quick | '') scripts/python-env.sh torch >&2 || true ;; esac
+case ${1:-} in can | nn | train | crowd | detect | --quick | '') scripts/python-env.sh torch >&2 || true ;; esac
+case ${1:-} in detect | --quick | '') scripts/python-env.sh detect >&2 || true ;; esac
 
 one() {
   program=bench/$1.py
@@ -30,9 +31,10 @@ if [ $# -gt 0 ] && [ "$1" != --quick ]; then
   one "$@"
   exit
 fi
-for name in formats row_access open batches order small_memory ingest scale atlas can images nn train codecs crowd; do
+for name in formats row_access open batches order small_memory ingest scale atlas can images nn train codecs crowd detect; do
   one "$name" "$@"
 done
 one ingest --large "$@"
 one can --large "$@"
 one images --large "$@"
+one detect --matrix "$@"

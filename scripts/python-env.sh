@@ -9,6 +9,8 @@
 #   scripts/python-env.sh torch    .deps/venv-torch: PyTorch for the CPU and PyTorch Geometric, whose
 #                                  batches leat.torch makes, and psycopg2 for bench/crowd.py; 900 MB,
 #                                  x86-64 only
+#   scripts/python-env.sh detect   .deps/venv-detect: scikit-learn, which bench/detect.py compares
+#                                  detectors with; 300 MB, x86-64 only
 #
 # Requires Python 3.11, which Debian 12 has, and PyPI; torch also download.pytorch.org, unless pip
 # finds that wheel in its own index. If an environment cannot be created, one line says why, and the
@@ -16,7 +18,7 @@
 set -eu
 usage() { sed -n '2,/^[^#]/s/^# \{0,1\}//p' "$0"; }
 case $#${1:-} in
-0 | 1train | 1torch) ;;
+0 | 1train | 1torch | 1detect) ;;
 1--help) usage; exit ;;
 *) usage >&2; exit 2 ;;
 esac
@@ -28,6 +30,8 @@ train) venv=.deps/venv-train pins=scripts/requirements/train.txt
   without="the Python package's tests" ;;
 torch) venv=.deps/venv-torch pins=scripts/requirements/torch.txt
   without="the tests of leat.torch" ;;
+detect) venv=.deps/venv-detect pins=scripts/requirements/detect.txt
+  without="comparisons of detectors with scikit-learn" ;;
 esac
 
 skip() {

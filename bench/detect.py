@@ -1,0 +1,159 @@
+#!/usr/bin/env python3
+"""Detectors of CAN attacks: what they find beside plain tables, and how fast they train.
+
+detect.py [quality|speed]; without either, both.
+quality  leat's VGAE and GAT, trained with several seeds by the command and with its default
+         settings, and beside them on the same cache:
+           the plain scores of leat eval, which need no training
+           isolation forest and gradient boosting with labels of scikit-learn, on the mean and the
+           largest value of each feature over the nodes of a window
+         Each has a threshold of its own for a share of benign validation windows. No label of a
+         test decides anything. Trained runs are kept in WORK/detect, by build, cache and epochs.
+--leaking     also what many publications do: random folds over the windows of all splits
+--matrix      instead of one cache: trained on the logs of each set, tested on those of every other.
+              Sets are two synthetic vehicles and the folders of --sets
+speed    a training step of the VGAE, with 60 and 2,000 identifiers, and of the GAT, in leat and in
+         PyTorch Geometric, in turn: batches of the same size, 33 nodes and 98 edges a graph; with
+         the share of the peak of multiply-adds
+"""
+import os
+
+import detect_quality as quality
+import measure
+from measure import Report, parse, parser, program, ratio, rounds, run, spread
+
+SIZES = {
+    "epochs": (40, 1, "of a training"),
+    "seeds": (3, 1, "trainings of each detector, seeds 0, 1, ..."),
+    "frames": (220_000, 30_000, "of a synthetic vehicle"),
+    "folds": (5, 2, "of --leaking"),
+    "graphs": (64, 4, "of a batch"),
+    "batches": (2, 1, "of a step"),
+    "milliseconds": (3000, 1, "that steps are taken for, at least"),
+    "threads": (1, 1, "of each side"),
+    "runs": (5, 1, "counted rounds of the speed"),
+    "warmup": (1, 0, "rounds before them"),
+}
+SHARED = os.environ.get("LEAT_SHARED", os.path.join(measure.HOME, "..", "shared"))
+# model, identifiers, how much faster than PyTorch Geometric or else which share of the peak
+STEPS = (("vgae", 60, 3.0, 0.45), ("vgae", 2000, 9.0, 0.45), ("gat", 60, 2.3, 0.60))
+
+
+def options_of_command_line():
+    made = parser(__doc__, SIZES)
+    made.add_argument("what", nargs="?", choices=("quality", "speed"))
+    made.add_argument("--logs", help="logs of the quality (default: V40 of LEAT_SHARED; with "
+                      "--quick a synthetic vehicle)")
+    made.add_argument("--cache", help="a cache of such logs instead")
+    made.add_argument("--target-fpr", type=float, default=0.01, metavar="F",
+                      help="share of benign validation windows that may alarm (default: 0.01)")
+    made.add_argument("--leaking", action="store_true", help="also random folds")
+    made.add_argument("--matrix", action="store_true", help="each set on every other")
+    made.add_argument("--sets", metavar="DIR", help="folder whose folders are the logs of sets")
+    options = parse(made, SIZES)
+    if options.matrix and options.what == "speed":
+        made.error("--matrix belongs to the quality")
+    if not 0 <= options.target_fpr < 1:
+        made.error("--target-fpr: from 0 to below 1")
+    if options.json and options.what is None and not options.matrix:
+        made.error("--json is the file of one part: add quality or speed")
+    options.v40 = os.path.join(SHARED, "data", "can", "v40")
+    return options
+
+
+# ---- speed ------------------------------------------------------------------------------------
+
+def torch_python():
+    path = os.path.join(measure.HOME, ".deps", "venv-torch", "bin", "python3")
+    return path if os.access(path, os.X_OK) else None
+
+
+def leat_step(options, model, identifiers):
+    sample = run([program(options, "bench_detect_step"), "--threads", str(options.threads),
+                  "--ids", str(identifiers), "--graphs", str(options.graphs),
+                  "--batches", str(options.batches), "--milliseconds", str(options.milliseconds),
+                  model])
+    sample.update(sample.pop(model))
+    sample["graphs_per_processor_s"] = \
+        sample["gflops_per_thread"] * 1e3 / sample["mflop_per_graph"]
+    return sample
+
+
+def pyg_step(options, model, identifiers):
+    return run([torch_python(), os.path.join(measure.RIVALS, "pyg_detect.py"), model,
+                *map(str, (identifiers, options.graphs, options.batches, options.milliseconds,
+                           options.threads))])
+
+
+def label_of(model, identifiers):
+    return f"{model.upper()}, {identifiers:,} identifiers"
+
+
+def row_of(report, options, step, ours, theirs):
+    """With one thread by the processor's seconds, which other processes disturb little."""
+    model, identifiers, goal, share = step
+    key = "graphs_per_processor_s" if options.threads == 1 else "graphs_per_s"
+    reached = spread(ours, "share_of_peak", 100)
+    fast = spread(ours, key)
+    words = f"{label_of(model, identifiers)}: graphs/s; share of the peak"
+    said = f"{fast.text(digits=0)}; {reached.text(' %', 0)}"
+    wanted = f">= {goal:g}x the speed, or {100 * share:.0f} %"
+    if not theirs:
+        report.row(words, said, goal=wanted, met=reached.median >= 100 * share)
+        return
+    if {sample["parameters"] for sample in (*ours, *theirs)} != {ours[0]["parameters"]}:
+        raise RuntimeError(f"{model}: {ours[0]['parameters']} and {theirs[0]['parameters']} "
+                           "parameters: not the same network")
+    flop = spread(ours, "mflop_per_graph").median
+    other = spread(theirs, key)
+    part = 100 * other.median * flop / 1e3 / options.threads / spread(ours, "peak").median
+    times = ratio(fast, other)
+    report.row(words, said, f"{other.text(digits=0)}; {part:.0f} %", times.text("x the speed"),
+               wanted, times.median >= goal or reached.median >= 100 * share)
+
+
+def measure_speed(options):
+    report = Report("detect-speed", options)
+    sides, pyg = [], torch_python() is not None
+    for step in STEPS:
+        model, identifiers = step[:2]
+        name = label_of(model, identifiers)
+        sides.append((f"leat, {name}",
+                      lambda _, m=model, i=identifiers: leat_step(options, m, i)))
+        if pyg:
+            sides.append((f"pyg, {name}",
+                          lambda _, m=model, i=identifiers: pyg_step(options, m, i)))
+    samples = rounds(sides, options.runs, options.warmup)
+    for step in STEPS:
+        name = label_of(*step[:2])
+        row_of(report, options, step, samples[f"leat, {name}"], samples.get(f"pyg, {name}"))
+    first = samples[sides[0][0]][0]
+    report.note(f"{options.threads} thread(s); steps of {options.batches} batches of "
+                f"{options.graphs} graphs; the peak of one thread is {first['peak']:.1f} GFLOP/s; "
+                "shares are of the arithmetic that is needed, with logits only where the loss "
+                "has a term")
+    if options.threads == 1:
+        report.note("by seconds of the processor, of the best step")
+    if pyg:
+        one = samples[sides[1][0]][0]
+        report.note(f"rival: torch {one['torch']}, torch_geometric {one['torch_geometric']}")
+    else:
+        report.note("left out: PyTorch Geometric; no .deps/venv-torch (scripts/python-env.sh "
+                    "torch)")
+    report.samples = samples
+    report.print()
+    report.save()
+
+
+def main():
+    options = options_of_command_line()
+    if options.matrix:
+        quality.measure_matrix(options)
+    elif options.what != "speed":
+        quality.measure_quality(options)
+    if options.what == "speed" or (options.what is None and not options.matrix):
+        measure_speed(options)
+
+
+if __name__ == "__main__":
+    measure.main(main)
