@@ -12,8 +12,8 @@ quality  leat's VGAE and GAT, trained with several seeds by the command and with
 --leaking     also what many publications do: random folds over the windows of all splits
 --matrix      instead of one cache: trained on the logs of each set, tested on those of every other.
               Sets are two synthetic vehicles and the folders of --sets
-speed    a training step of the VGAE, with 60 and 2,000 identifiers, and of the GAT, in turn; a graph
-         has 33 nodes and 98 edges; with the share of the peak of multiply-adds:
+speed    a training step of the VGAE, with 60 and 2,000 identifiers, and of the GAT, in turn; a
+         graph has 33 nodes and 98 edges; with the share of the peak of multiply-adds:
            leat     bench/detect_step.c, the batches of a step of leat train
            pyg      PyTorch Geometric, the same batches
            pyg_one  PyTorch Geometric, all graphs of the step in one batch
