@@ -5,8 +5,8 @@ detect.py [quality|speed]; without either, both.
 quality  leat's VGAE and GAT, trained with several seeds by the command and with its default
          settings, and beside them on the same cache:
            the plain scores of leat eval, which need no training
-           isolation forest and gradient boosting with labels of scikit-learn, on the mean and the
-           largest value of each feature over the nodes of a window
+           isolation forest and gradient boosting with labels of scikit-learn, on mean, largest and
+           smallest value and deviation of each feature of nodes and edges in a window
          Each has a threshold of its own for a share of benign validation windows. No label of a
          test decides anything. Trained runs are kept in WORK/detect, by build, cache and epochs.
 --leaking     also what many publications do: random folds over the windows of all splits
