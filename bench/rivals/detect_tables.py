@@ -5,11 +5,11 @@ all tests of TESTS, a cache of the same identifiers (the same folder for its own
   forest      isolation forest of 100 trees, of benign windows
   boosting    HistGradientBoostingClassifier, of labelled windows
   mean_abs_z  the plain score of leat eval, computed once more, so that the two can be compared
-A window is the mean, largest and smallest value and the deviation of each of its 35 features of nodes
-and 11 of edges, and its number of nodes: of five ways to pool, the best for both on V40's validation
-windows. Alarms: above the (k + 1)-th largest score of the n benign windows of val, k = floor(FPR n). Labels of tests are
-read when all scores are there. What leat eval --json calls a number it is called here; null is
-undefined. Windows without a label count nowhere.
+A window is the mean, largest and smallest value and the deviation of each of its 35 features of
+nodes and 11 of edges, and its number of nodes: of five ways to pool, the best for both on V40's
+validation windows. Alarms: above the (k + 1)-th largest score of the n benign windows of val, k =
+floor(FPR n). Labels of tests are read when all scores are there. What leat eval --json calls a
+number it is called here; null is undefined. Windows without a label count nowhere.
 
 detect_tables.py leaking CACHE FOLDS SEEDS THREADS: what many publications do. All windows of all
 splits are shuffled, and each fold is tested by a boosting of the others, so that neighbours of most
