@@ -15,6 +15,8 @@
 
     run = leat.train("faces", "run", epochs=20)  # like `leat train dcgan`, with its options
     run.metrics().loss_g, run.sample(64)     # arrays of all steps; uint8 [64, S, S, 3]
+    run = leat.train("cache", "run", model="vgae", epochs=12)   # a detector of attacks
+    run.score("cache")["test_01_dos"].score  # float64 [windows]
 
 leat.grain provides measurements for Grain, leat.maxtext a launcher for MaxText's trainer,
 leat.torch graphs for PyTorch Geometric.
@@ -28,9 +30,10 @@ from leat.errors import LeatError
 from leat.images import ImageBatch, ImageDataset, ImageLoader
 from leat.loader import KEYS, DLPack, Explanation, Loader, Quarantined, Segment, words
 from leat.runs import Checkpoint, Metrics, Run, train
+from leat.scores import Scores, Threshold
 
 __version__ = _version()
 __all__ = ["KEYS", "CanDataset", "CanSplit", "Checkpoint", "DLPack", "Explanation", "Graph",
            "GraphBatch", "GraphLoader", "ImageBatch", "ImageDataset", "ImageLoader", "LeatError",
-           "Loader", "Metrics", "ProbeDataset", "ProbeRow", "Quarantined", "Run", "Segment",
-           "Shard", "__version__", "attack_name", "train", "words"]
+           "Loader", "Metrics", "ProbeDataset", "ProbeRow", "Quarantined", "Run", "Scores",
+           "Segment", "Shard", "Threshold", "__version__", "attack_name", "train", "words"]

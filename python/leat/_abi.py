@@ -165,6 +165,190 @@ class RunSampleOptions(c.Structure):
     ]
 
 
+class EvalNumber(c.Structure):
+    """leat_eval_number"""
+    _fields_ = [
+        ("value", c.c_double), ("undefined", c.c_int),
+    ]
+
+
+class EvalInterval(c.Structure):
+    """leat_eval_interval"""
+    _fields_ = [
+        ("low", c.c_double), ("high", c.c_double), ("undefined", c.c_int),
+    ]
+
+
+class EvalWindows(c.Structure):
+    """leat_eval_windows"""
+    _fields_ = [
+        ("count", c.c_int64), ("window", c.c_int64), ("stride", c.c_int64), ("score", c.c_void_p),
+        ("label", c.c_void_p), ("attack", c.c_void_p), ("vehicle", c.c_void_p),
+        ("capture", c.c_void_p), ("start", c.c_void_p), ("attack_first", c.c_void_p),
+        ("seconds", c.c_void_p), ("injected_seconds", c.c_void_p),
+    ]
+
+
+class Threshold(c.Structure):
+    """leat_threshold"""
+    _fields_ = [
+        ("value", c.c_double), ("rule", c.c_int), ("split", c.c_char_p), ("benign", c.c_int64),
+        ("attacks", c.c_int64), ("target_fpr", c.c_double), ("allowed", c.c_int64),
+        ("exceeding", c.c_int64), ("f1", c.c_double),
+    ]
+
+
+class EvalCounts(c.Structure):
+    """leat_eval_counts"""
+    _fields_ = [
+        ("true_positives", c.c_int64), ("false_positives", c.c_int64),
+        ("false_negatives", c.c_int64), ("true_negatives", c.c_int64),
+    ]
+
+
+class EvalPoint(c.Structure):
+    """leat_eval_point"""
+    _fields_ = [
+        ("score", c.c_double), ("true_positives", c.c_int64), ("false_positives", c.c_int64),
+    ]
+
+
+class EvalTime(c.Structure):
+    """leat_eval_time"""
+    _fields_ = [
+        ("seconds", c.c_double), ("benign_seconds", c.c_double),
+    ]
+
+
+class EvalDelay(c.Structure):
+    """leat_eval_delay"""
+    _fields_ = [
+        ("attacked", c.c_bool), ("detected", c.c_bool), ("first_injected", c.c_int64),
+        ("alarm_start", c.c_int64), ("is_attack", c.c_bool), ("frames", c.c_int64),
+        ("ms", c.c_double),
+    ]
+
+
+class EvalDetections(c.Structure):
+    """leat_eval_detections"""
+    _fields_ = [
+        ("count", c.c_int64), ("detected", c.c_int64), ("median_frames", EvalNumber),
+        ("median_ms", EvalNumber),
+    ]
+
+
+class EvalGroup(c.Structure):
+    """leat_eval_group"""
+    _fields_ = [
+        ("kind", c.c_int), ("number", c.c_int32), ("windows", c.c_int64),
+        ("attack_windows", c.c_int64), ("counts", EvalCounts), ("time", EvalTime),
+        ("metrics", EvalNumber * 11), ("intervals", EvalInterval * 11),
+        ("recall_wilson", EvalInterval), ("fpr_wilson", EvalInterval),
+        ("per_hour_poisson", EvalInterval), ("per_benign_hour_poisson", EvalInterval),
+        ("ece", EvalNumber), ("captures", EvalDetections), ("episodes", EvalDetections),
+        ("delay", EvalDelay), ("gap_to_threshold", c.c_double),
+    ]
+
+
+class EvalSummary(c.Structure):
+    """leat_eval_summary"""
+    _fields_ = [
+        ("unlabelled", c.c_int64), ("group_count", c.c_int64), ("groups", c.POINTER(EvalGroup)),
+    ]
+
+
+class BootstrapOptions(c.Structure):
+    """leat_bootstrap_options"""
+    _fields_ = [
+        ("seed", c.c_uint64), ("replicates", c.c_int64), ("block_windows", c.c_int64),
+    ]
+
+
+ProgressFn = c.CFUNCTYPE(c.c_bool, c.c_void_p, _handle)
+
+
+class EvaluationOptions(c.Structure):
+    """leat_evaluation_options"""
+    _fields_ = [
+        ("threshold", c.c_int), ("target_fpr", c.c_double), ("score", c.c_int),
+        ("split", c.c_char_p), ("step", c.c_int64), ("bootstrap", BootstrapOptions),
+        ("curve_points", c.c_int64), ("threads", c.c_int32), ("kernels", c.c_char_p),
+        ("keep", c.c_bool), ("progress", ProgressFn), ("user", c.c_void_p),
+    ]
+
+
+class EvaluatedRun(c.Structure):
+    """leat_evaluated_run"""
+    _fields_ = [
+        ("path", c.c_char_p), ("model", c.c_char_p), ("run", c.c_char_p), ("step", c.c_int64),
+        ("state", c.c_char_p), ("best", c.c_bool), ("measure", c.c_char_p),
+        ("measured", c.c_double), ("train_graphs", c.c_int64), ("val_graphs", c.c_int64),
+        ("reused", c.c_bool),
+    ]
+
+
+class EvaluationMethod(c.Structure):
+    """leat_evaluation_method"""
+    _fields_ = [
+        ("name", c.c_char_p), ("score", c.c_char_p), ("run", c.c_int), ("probability", c.c_bool),
+        ("threshold", Threshold),
+    ]
+
+
+class BlameCount(c.Structure):
+    """leat_blame_count"""
+    _fields_ = [
+        ("number", c.c_int32), ("text", c.c_char_p), ("windows", c.c_int64),
+        ("attack_windows", c.c_int64),
+    ]
+
+
+class BlameShare(c.Structure):
+    """leat_blame_share"""
+    _fields_ = [
+        ("attack", c.c_int32), ("detected", c.c_int64), ("known", c.c_int64),
+        ("right", c.c_int64), ("share", EvalNumber), ("wilson", EvalInterval),
+    ]
+
+
+class EvaluationResult(c.Structure):
+    """leat_evaluation_result"""
+    _fields_ = [
+        ("summary", c.POINTER(EvalSummary)), ("curve", c.POINTER(EvalPoint)),
+        ("curve_count", c.c_int64), ("identifiers", c.POINTER(BlameCount)),
+        ("features", c.POINTER(BlameCount)), ("identifier_count", c.c_int64),
+        ("feature_count", c.c_int64), ("shares", c.POINTER(BlameShare)),
+        ("share_count", c.c_int64),
+    ]
+
+
+class EvaluationSpread(c.Structure):
+    """leat_evaluation_spread"""
+    _fields_ = [
+        ("mean", EvalNumber * 11), ("deviation", EvalNumber * 11),
+    ]
+
+
+class EvaluationSplit(c.Structure):
+    """leat_evaluation_split"""
+    _fields_ = [
+        ("name", c.c_char_p), ("windows", EvalWindows), ("scores", c.POINTER(c.c_void_p)),
+        ("blamed_identifiers", c.POINTER(c.c_void_p)), ("blamed_features", c.POINTER(c.c_void_p)),
+        ("unlabelled", c.c_int64), ("unknown_windows", c.c_int64),
+        ("results", c.POINTER(EvaluationResult)), ("spread", c.POINTER(EvaluationSpread)),
+    ]
+
+
+class Evaluation(c.Structure):
+    """leat_evaluation"""
+    _fields_ = [
+        ("cache", c.c_char_p), ("fingerprint", c.c_char_p), ("dataset", c.c_char_p),
+        ("score", c.c_int), ("run_count", c.c_int), ("runs", c.POINTER(EvaluatedRun)),
+        ("method_count", c.c_int), ("methods", c.POINTER(EvaluationMethod)),
+        ("split_count", c.c_int), ("splits", c.POINTER(EvaluationSplit)), ("note", c.c_char_p),
+    ]
+
+
 class ProbeAddress(c.Structure):
     """leat_probe_address"""
     _fields_ = [
@@ -500,6 +684,12 @@ PROTOTYPES: dict[str, tuple[Any, tuple[Any, ...]]] = {
     "leat_run_sample": (_code, (_handle, c.POINTER(RunSampleOptions), c.c_void_p,
         c.POINTER(c.c_double), c.POINTER(c.c_int64), _error)),
     "leat_run_export": (_code, (c.c_char_p, c.c_int64, c.c_char_p, c.c_bool, _error)),
+    "leat_threshold_rule_name": (c.c_char_p, (c.c_int,)),
+    "leat_evaluation_options_default": (EvaluationOptions, ()),
+    "leat_evaluation_options_table": (_handle, ()),
+    "leat_evaluation_create": (_code, (c.POINTER(c.POINTER(Evaluation)), c.POINTER(c.c_char_p),
+        c.c_int, c.c_char_p, c.POINTER(EvaluationOptions), _error)),
+    "leat_evaluation_destroy": (None, (c.POINTER(Evaluation),)),
     "leat_measurements_free": (None, (c.POINTER(Measurements),)),
     "leat_can_attack_name_of": (c.c_char_p, (c.c_int, c.c_int)),
     "leat_dataset_options_default": (DatasetOptions, ()),

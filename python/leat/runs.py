@@ -22,6 +22,7 @@ from leat._handle import Path, copy_of, path_of
 from leat._library import COMMAND, call, encoded, held, integer, lib, whole
 from leat.can import CanDataset
 from leat.images import ImageDataset
+from leat.scores import Scores, of_run
 
 _PROGRESS = re.compile("\r[^\r]*\x1b\\[K")  # a progress line, drawn or erased
 _POINTS_MAX = 1 << 20  # of metrics, unless the caller wants another number
@@ -183,6 +184,28 @@ class Run:
         images = np.empty((count, self.image_size, self.image_size, 3), np.uint8)
         call(lib.leat_run_sample, self._pointer, c.byref(options), images.ctypes.data, None, None)
         return images
+
+    def score(self, data: CanDataset | Path, split: str | None = None, *,
+              score: str = "residual", step: int | None = None, threshold: str = "fpr",
+              target_fpr: float | None = None, threads: int | None = None) -> dict[str, Scores]:
+        """Scores every window of the tests of a cache (or of one split) with this detector, a VGAE
+        or GAT: {split: Scores}, like `leat eval`, with its thresholds from validation data.
+
+        data: the cache, or its path. score: of a VGAE "residual", "reference" or "difficulty"; a
+        GAT has the default alone, its probability of an attack. step: of a checkpoint (None: the
+        best by what was measured on validation data). threshold: "fpr", for target_fpr (0.01) of
+        the benign validation windows, or "f1", the best F1. A Python warning says what to know
+        about the numbers. What scores are calibrated with is kept in the folder of the run. Memory:
+        at most 700 bytes a window, and a model for each thread.
+
+        Raises OptionError (another cache than the run's, no such split or checkpoint, a score that
+        the model does not have), UnsupportedError (not a detector), InputError (no benign training
+        or validation window), NotFoundError, CorruptError.
+        """
+        return of_run(self.path, data, split, {
+            "score": score, "threshold": threshold,
+            "step": None if step is None else integer("step", step), "target-fpr": target_fpr,
+            "threads": None if threads is None else integer("threads", threads)})
 
     def export(self, folder: Path, *, step: int | None = None, replace: bool = False) -> None:
         """Writes a checkpoint (None: the last one) for PyTorch and Hugging Face, like `leat

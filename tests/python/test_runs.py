@@ -8,8 +8,11 @@ import signal
 import subprocess
 import sys
 import textwrap
+import threading
 import time
 import unittest
+import warnings
+from unittest import mock
 
 import support
 
@@ -121,6 +124,122 @@ class Train(unittest.TestCase):
         self.assertEqual(run.checkpoints[-1].step, run.metrics().step[-1])
 
 
+class Scores(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.cache = support.can_cache("--val-split=random", frames=20000, vehicles=1)
+        cls.runs = {model: leat.train(cls.cache, place(model), model=model, steps=2)
+                    for model in ("vgae", "gat")}
+
+    def scored(self, model, *words, **options):
+        with warnings.catch_warnings():  # of few validation windows
+            warnings.simplefilter("ignore")
+            return self.runs[model].score(*(words or (self.cache,)), **options)
+
+    def commands(self, model, *words):
+        """{split: what leat eval says of the run}."""
+        answer = json.loads(support.run("eval", self.runs[model].path, self.cache, "--json",
+                                        "--replicates=0", *words))
+        return {each["split"]: each["results"][0] for each in answer["splits"]}
+
+    def check_threshold(self, found, result):
+        self.assertEqual(
+            (found.threshold.value, found.threshold.rule, found.threshold.split,
+             found.threshold.benign, found.threshold.attacks, found.threshold.exceeding),
+            tuple(result["threshold" + name] for name in (
+                "", "_rule", "_split", "_benign_windows", "_attack_windows", "_exceeding")))
+        self.assertEqual(found.alarms.sum(), result["true_positives"] + result["false_positives"])
+        self.assertEqual(found.alarms[found.label == 0].sum(), result["false_positives"])
+        self.assertEqual(found.score_name, result["score"])
+
+    def test_equal_those_of_the_command(self):
+        for model, split, score in (("vgae", "test_01_dos", "residual"),
+                                            ("vgae", "train", "difficulty"),
+                                            ("gat", "test_03_replay", "residual")):
+            found = self.scored(model, leat.CanDataset(self.cache), split, score=score)[split]
+            path = os.path.join(support.folder(), f"{model}-{split}.json")
+            support.run("eval", self.runs[model].path, self.cache, "--split", split, "--score",
+                        score, "--scores", path)
+            with open(path, encoding="utf-8") as file:
+                written = json.load(file)
+            for name in ("score", "capture", "window_start"):
+                self.assertEqual(getattr(found, name).tolist(), written[name])
+            self.assertEqual([found.score_name, found.step, found.state],
+                             [written[name] for name in ("score_name", "step", "state")])
+            self.assertEqual([graph.facts.y for graph in leat.CanDataset(self.cache)[split]],
+                             found.label.tolist())
+            self.check_threshold(found, self.commands(model, "--split", split, "--score",
+                                                      score)[split])
+
+    def test_all_tests_and_any_threads(self):
+        results = self.commands("vgae", "--threshold=f1")
+        found = [self.scored("vgae", threshold="f1", threads=threads) for threads in (1, 3)]
+        self.assertEqual([list(each) for each in found], [list(results)] * 2)
+        self.assertGreater(len(results), 1)
+        for split, result in results.items():
+            one, other = (each[split] for each in found)
+            self.assertEqual(one.score.tobytes(), other.score.tobytes())
+            self.assertEqual((one.score.dtype, one.label.dtype, one.capture.dtype,
+                              one.window_start.dtype),
+                             (np.float64, np.int32, np.int32, np.int64))
+            self.check_threshold(one, result)
+            self.assertEqual(one.threshold.f1, other.threshold.f1)
+            self.assertTrue(np.isnan(one.threshold.target_fpr))
+
+    def test_refused(self):
+        for model, words, kind, text in (
+                ("vgae", {"split": "test_9"}, leat.errors.OptionError, "test_01_dos"),
+                ("vgae", {"split": ""}, leat.errors.OptionError, "split"),
+                ("vgae", {"score": "best"}, leat.errors.OptionError, "residual, reference"),
+                ("vgae", {"threads": 0}, leat.errors.OptionError, "threads"),
+                ("vgae", {"target_fpr": 1}, leat.errors.OptionError, "target-fpr"),
+                ("vgae", {"step": 1 << 64}, leat.errors.OptionError, "step"),
+                ("vgae", {"step": 7}, leat.errors.OptionError, "step"),
+                ("gat", {"score": "difficulty"}, leat.errors.OptionError, "of a GAT")):
+            with self.subTest(**words), self.assertRaisesRegex(kind, text):
+                self.scored(model, **words)
+        with self.assertRaises(TypeError):
+            self.scored("vgae", 7)
+        with self.assertRaisesRegex(leat.errors.NotFoundError, "nothing"):
+            self.scored("vgae", place("nothing"))
+
+    def test_a_note_is_a_warning(self):
+        with self.assertWarnsRegex(UserWarning, "less than one window") as found:
+            scores = self.runs["vgae"].score(self.cache, "test_01_dos")
+        self.assertEqual(found.filename, __file__)
+        self.assertEqual(scores["test_01_dos"].threshold.allowed, 0)
+        with self.assertWarnsRegex(UserWarning, "train is no test: detectors were") as found:
+            scores = self.runs["vgae"].score(self.cache, "train", target_fpr=0.5)
+        self.assertEqual(found.filename, __file__)
+        self.assertNotIn("less than", "".join(str(each.message) for each in found.warnings))
+        self.assertGreater(scores["train"].threshold.allowed, 0)
+
+    def test_the_highest_score_may_be_the_threshold(self):
+        """It does not alarm then."""
+        found = self.scored("vgae", self.cache, "val")["val"]
+        self.assertEqual(found.score[found.label == 0].max(), found.threshold.value)
+        self.assertEqual(found.alarms[found.label == 0].sum(), 0)
+
+    def test_an_interrupt_stops_it(self):
+        """One that comes with the first progress, before which the library waits to be stopped."""
+        before = signal.signal(signal.SIGINT, signal.default_int_handler)
+        self.addCleanup(signal.signal, signal.SIGINT, before)
+        made, calls = leat.scores._abi.ProgressFn, []
+
+        def interrupting(goes_on):
+            def progress(*words):
+                if not calls:
+                    signal.pthread_kill(threading.main_thread().ident, signal.SIGINT)
+                calls.append(support.wait_until(lambda: not goes_on(*words)))
+                return goes_on(*words)
+            return made(progress)
+
+        with mock.patch.object(leat.scores._abi, "ProgressFn", interrupting), \
+                self.assertRaises(KeyboardInterrupt):
+            self.scored("vgae")
+        self.assertEqual(calls, [True])
+
+
 class OpenedRun(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
@@ -192,6 +311,10 @@ class OpenedRun(unittest.TestCase):
             self.run_of.sample(1, step=3)
         with self.assertRaises(leat.errors.OptionError):
             self.run_of.sample(0)
+
+    def test_it_does_not_score(self):
+        with self.assertRaisesRegex(leat.errors.UnsupportedError, "dcgan"):
+            self.run_of.score(support.can_cache("--val-split=random", frames=20000, vehicles=1))
 
     def test_export(self):
         path = place("exported")
