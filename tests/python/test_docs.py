@@ -19,7 +19,7 @@ class Examples(Pages):
         self.assertEqual(self.run_page("docs/python.md", **support.ONE_THREAD), (11, 10, 6))
 
     def test_readme(self):
-        self.assertEqual(self.run_page("README.md", **support.ONE_THREAD), (2, 2, 3))
+        self.assertEqual(self.run_page("README.md", **support.ONE_THREAD), (3, 3, 3))
 
 
 if __name__ == "__main__":
