@@ -1,4 +1,4 @@
-"""docs/detect.md and docs/evaluate.md, from their first commands to their last: they train."""
+"""docs/detect.md, evaluate.md and live.md, from their first commands to their last: they train."""
 import unittest
 
 from shown import Pages
@@ -12,6 +12,9 @@ class Detectors(Pages):
 
     def test_evaluate(self):
         self.assertEqual(self.run_page("docs/evaluate.md"), (3, 3, 0))
+
+    def test_live(self):
+        self.assertEqual(self.run_page("docs/live.md"), (2, 1, 1))
 
 
 if __name__ == "__main__":
