@@ -159,6 +159,7 @@ static int run_detect(leat_cli *cli) {
         leat_watch_facts facts;
         leat_watch_get_facts(self.watch, &facts);
         leat_detect_start_line(cli, &facts, self.log);
+        if (facts.note[0] != 0) leat_cli_note(cli, "%s", facts.note);
         code = follow(&self, &err);
         finish(&self, code);
     }

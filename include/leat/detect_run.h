@@ -38,6 +38,7 @@ typedef struct leat_watch_facts {
     int64_t bus;                /* as in leat_detect_context */
     int64_t identifiers, timed; /* of the vocabulary; those whose mean interval is known */
     int64_t memory_bytes;       /* of windows, for one bus, and of their scores, at most */
+    const char *note;           /* what the user should know of the checkpoint; "" */
 } leat_watch_facts;
 
 /* What a frame has brought. */

@@ -323,6 +323,12 @@ typedef struct leat_run_metrics {
     leat_run_measurement *measurements;
     int64_t measurement_count;
     leat_train_warning warnings[LEAT_WARNINGS_MAX];
+    /* The best of all measurements after a step, by number of its measure, the first of equal ones,
+     * whether or not its checkpoint is still there; best_step -1: nothing was measured. The state
+     * before the first step never has a checkpoint. */
+    int best_measure;
+    int64_t best_step;
+    double best;
 } leat_run_metrics;
 /* Also while the run is trained: lines that are not complete yet are left out. */
 LEAT_API LEAT_MUST_CHECK leat_code leat_run_metrics_load(leat_run_metrics **out,

@@ -347,8 +347,8 @@ typedef struct leat_evaluation {
  * mean the same, detectors use the calibration that the run has kept.
  *
  * LEAT_ERR_UNSUPPORTED: a run is of a model that is no detector. LEAT_ERR_OPTION: options out of
- * range; no such split, or checkpoint; a score that the model does not have; a cache that the run
- * was not trained for: another vocabulary, scaler, window, stride or preset, by name.
+ * range; no such split, or checkpoint; a score that the model does not have; the same run twice;
+ * a cache that the run was not trained for: another vocabulary, scaler, window, stride or preset, by name.
  * LEAT_ERR_INPUT: no test, no benign training or validation window, no calibration, weights or a
  * score that are not finite. LEAT_ERR_NOT_FOUND: a run without a checkpoint. LEAT_ERR_CANCELLED:
  * progress returned false. Memory: of each window of the splits 80 bytes and 16 for each method;

@@ -152,7 +152,8 @@ class RunMetrics(c.Structure):
         ("last_step", c.c_int64), ("names", c.POINTER(Value)), ("measures", c.POINTER(Value)),
         ("points", c.POINTER(RunPoint)), ("point_count", c.c_int64),
         ("measurements", c.POINTER(RunMeasurement)), ("measurement_count", c.c_int64),
-        ("warnings", TrainWarning * 4),
+        ("warnings", TrainWarning * 4), ("best_measure", c.c_int), ("best_step", c.c_int64),
+        ("best", c.c_double),
     ]
 
 

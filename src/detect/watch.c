@@ -202,6 +202,7 @@ void leat_watch_get_facts(const leat_watch *watch, leat_watch_facts *facts) {
         .bus = watch->context.bus,
         .identifiers = watch->context.identifier_count,
         .memory_bytes = memory_of(watch),
+        .note = detector->note,
     };
     for (int64_t i = 0; i < facts->identifiers; i++) facts->timed += watch->interval_s[i] > 0;
 }

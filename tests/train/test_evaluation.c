@@ -504,6 +504,38 @@ static void training_ends_with_a_calibration(void **state) {
     }
 }
 
+/* Another one must not pass for it. */
+static void a_lost_best_checkpoint_is_noted(void **state) {
+    (void)state;
+    static const char *const files[] = {"sha256", "json", "safetensors"};
+    leat_evaluation_options options = options_default();
+    leat_evaluation *made = NULL;
+    leat_run *opened = NULL;
+    char path[LEAT_PATH_BYTES], name[64], expected[128];
+    const char *run = train_measured("vgae", "lost", 3, true);
+    assert_ok(leat_run_open(&opened, run, err));
+    const leat_checkpoint *best = leat_checkpoints_best(&opened->checkpoints, INT64_MAX);
+    const int step = (int)best->step;
+    for (int i = 0; i < 3; i++) {
+        snprintf(name, sizeof name, "checkpoints/step-%09d.%s", step, files[i]);
+        assert_ok(leat_path_join(path, sizeof path, run, name, err));
+        assert_ok(leat_path_remove(path, err));
+    }
+    leat_run_close(opened);
+    assert_ok(leat_evaluation_create(&made, &run, 1, data, &options, err));
+    snprintf(expected, sizeof expected, "the best by val_loss, step %d (", step);
+    assert_non_null(strstr(made->note, expected));
+    snprintf(expected, sizeof expected, "step %d is the best of those left",
+             (int)made->runs[0].step);
+    assert_non_null(strstr(made->note, expected));
+    assert_int_not_equal(made->runs[0].step, step);
+    options.step = made->runs[0].step; /* asked for */
+    leat_evaluation_destroy(made);
+    assert_ok(leat_evaluation_create(&made, &run, 1, data, &options, err));
+    assert_string_equal(made->note, "");
+    leat_evaluation_destroy(made);
+}
+
 static void change_digest(leat_can_meta *meta) { meta->digest[9] = 'a'; }
 
 /* Whose windows mean the same: with the calibration of the run's own, and not without. */
@@ -548,6 +580,16 @@ static void runs_have_a_spread(void **state) {
     made = evaluate(data, &options); /* of two models */
     assert_null(made->splits[0].spread);
     leat_evaluation_destroy(made);
+}
+
+static void a_run_is_one_seed(void **state) {
+    (void)state;
+    const char *const runs[] = {vgae, other_vgae, vgae};
+    leat_evaluation_options options = options_default();
+    leat_evaluation *made = NULL;
+    assert_fails(leat_evaluation_create(&made, runs, 3, data, &options, err), LEAT_ERR_OPTION,
+                 "are the same run");
+    assert_null(made);
 }
 
 static void scores_are_read_by_a_curriculum(void **state) {
@@ -694,7 +736,9 @@ int main(void) {
         cmocka_unit_test(other_checkpoints_have_their_own),
         cmocka_unit_test(training_ends_with_a_calibration),
         cmocka_unit_test(another_cache_needs_a_calibration),
+        cmocka_unit_test(a_lost_best_checkpoint_is_noted),
         cmocka_unit_test(runs_have_a_spread),
+        cmocka_unit_test(a_run_is_one_seed),
         cmocka_unit_test(scores_are_read_by_a_curriculum),
         cmocka_unit_test(what_does_not_fit_is_refused),
         cmocka_unit_test(no_validation_is_refused),

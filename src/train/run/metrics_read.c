@@ -17,6 +17,7 @@ typedef struct curve {
     int64_t every, seen; /* of measurements, every such one is kept */
     const leat_task *task;
     leat_warning_state warning_state;
+    leat_patience patience;
 } curve;
 
 static void add_to(leat_run_point *to, const leat_run_point *more, double share) {
@@ -79,6 +80,7 @@ static leat_code add_line(curve *self, const leat_line *text, leat_error *err) {
     leat_train_step step = leat_task_step(self->task);
     if (leat_metrics_parse(line, &step)) {
         leat_warnings_step(&self->warning_state, &step);
+        if (step.step > 0) leat_patience_step(&self->patience, self->task, &step);
         add_step(self, &step);
         add_measurement(self, &step);
         if (step.step > self->out->last_step) self->out->last_step = step.step;
@@ -109,12 +111,16 @@ static leat_code fill(leat_run_metrics *out, const leat_task *task, const char *
                   .span = 1,
                   .every = 1,
                   .task = task,
-                  .warning_state = leat_warnings_begin(task->warning_rules)};
+                  .warning_state = leat_warnings_begin(task->warning_rules),
+                  .patience = leat_patience_begin()};
     leat_path_facts facts;
     LEAT_TRY(LEAT_NEW(&out->points, self.most, err));
     LEAT_TRY(LEAT_NEW(&out->measurements, self.most, err));
     LEAT_TRY(leat_path_stat(path, &facts, err));
     if (facts.kind != LEAT_PATH_NONE) LEAT_TRY(read_all(&self, path, err));
+    out->best_measure = self.patience.decider;
+    out->best_step = self.patience.best_step;
+    out->best = self.patience.best;
     memcpy(out->warnings, self.warning_state.warnings, sizeof out->warnings);
     return LEAT_OK;
 }

@@ -45,6 +45,38 @@ static const leat_checkpoint *choose(leat_detector *self, int64_t step) {
     return of;
 }
 
+static bool is_lost(const leat_run_metrics *metrics, const leat_checkpoint *chosen) {
+    if (metrics->best_step < 0) return false;
+    const double here = chosen->measured[metrics->best_measure];
+    return isnan(here) ||
+           leat_value_is_better(&metrics->measures[metrics->best_measure], metrics->best, here);
+}
+
+/* Whether the run has measured a better state than that of the checkpoint that was chosen: files of
+ * the best one may be lost or damaged, and then another one must not pass for it. */
+static leat_code note_lost_best(leat_detector *self, leat_error *err) {
+    const leat_checkpoint *of = self->checkpoint;
+    leat_run_metrics *metrics = NULL;
+    leat_error why = {0};
+    const leat_code code = leat_run_metrics_load(&metrics, self->run, 2, &why);
+    if (code == LEAT_ERR_MEMORY) return leat_error_copy(err, &why);
+    if (code != LEAT_OK) {
+        snprintf(self->note, sizeof self->note,
+                 "whether step %lld is the best of the run is not known: %.200s",
+                 (long long)of->step, why.message);
+        return LEAT_OK;
+    }
+    if (is_lost(metrics, of))
+        snprintf(self->note, sizeof self->note,
+                 "\"%.150s\": the best by %s, step %lld (%.4g), has no complete checkpoint; step "
+                 "%lld is the %s of those left",
+                 self->run->folder.path, metrics->measures[metrics->best_measure].name,
+                 (long long)metrics->best_step, metrics->best, (long long)of->step,
+                 self->best ? "best" : "last");
+    leat_run_metrics_destroy(metrics);
+    return LEAT_OK;
+}
+
 static leat_code check_weights(const leat_detector *self, const leat_model *model,
                                leat_error *err) {
     leat_model_tensor tensor;
@@ -81,6 +113,7 @@ static leat_code fill(leat_detector *self, const char *run, int64_t step, const 
                            &self->checkpoint, err));
     leat_code code = take_weights(self, trainer, err);
     leat_trainer_destroy(trainer);
+    if (code == LEAT_OK && step < 0) code = note_lost_best(self, err);
     if (code != LEAT_OK) return code;
     self->scoring =
         (leat_graph_scoring){.class = self->run->task->model,

@@ -9,6 +9,8 @@
 #include "train/tasks/graphs/calibration.h"
 #include "train/tasks/graphs/graph_context.h"
 
+enum { LEAT_DETECTOR_NOTE_BYTES = 300 };
+
 typedef struct leat_detector {
     leat_run *run;
     const leat_checkpoint *checkpoint; /* of the run */
@@ -19,11 +21,13 @@ typedef struct leat_detector {
     leat_window_score score;
     leat_calibration *calibration; /* NULL before leat_detector_calibrate */
     bool reused;                   /* the calibration was found in the run's folder */
+    char note[LEAT_DETECTOR_NOTE_BYTES]; /* of the checkpoint, for the user; "" */
 } leat_detector;
 
 /*
  * Opens a run by its best checkpoint, or the last if nothing was measured (step -1), or that of a
- * step. LEAT_ERR_UNSUPPORTED: its model is no detector; LEAT_ERR_OPTION: no such checkpoint, or the
+ * step. With step -1, the note says if the run has measured a better state than any that has a
+ * checkpoint. LEAT_ERR_UNSUPPORTED: its model is no detector; LEAT_ERR_OPTION: no such checkpoint, or the
  * model has no such score; LEAT_ERR_NOT_FOUND: it has no checkpoint; LEAT_ERR_INPUT: a weight is
  * not finite. `kernels` is not copied.
  */
@@ -41,7 +45,6 @@ const char *leat_detector_score_name(const leat_detector *detector);
  * one: LEAT_ERR_INPUT if there is none, with the command that makes it. If it cannot be written,
  * that is in the note (NULL: not told) and nothing else.
  */
-enum { LEAT_DETECTOR_NOTE_BYTES = 300 };
 LEAT_MUST_CHECK leat_code leat_detector_calibrate(leat_detector *detector,
                                                   const leat_scoring_work *with, bool keep,
                                                   char note[LEAT_DETECTOR_NOTE_BYTES],

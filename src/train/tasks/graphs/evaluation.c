@@ -27,11 +27,30 @@ void leat_evaluating_note(leat_evaluating *self, const char *format, ...) {
 
 /* ---- Runs ----------------------------------------------------------------------------------- */
 
+/* The same run twice would count as two seeds, with a deviation of 0. */
+static leat_code check_twins(const leat_evaluating *self, int index, leat_error *err) {
+    const leat_detector *of = self->detectors[index];
+    for (int i = 0; i < index; i++) {
+        const leat_detector *other = self->detectors[i];
+        if (strcmp(other->run->identity.run, of->run->identity.run) != 0 ||
+            other->checkpoint->step != of->checkpoint->step)
+            continue;
+        return leat_fail(err, LEAT_ERR_OPTION,
+                         "\"%.300s\" and \"%.300s\" are the same run (%.16s..., step %lld), which "
+                         "would count as two seeds; name it once",
+                         other->run->folder.path, of->run->folder.path, of->run->identity.run,
+                         (long long)of->checkpoint->step);
+    }
+    return LEAT_OK;
+}
+
 static leat_code open_run(leat_evaluating *self, int index, const char *path, leat_error *err) {
     const leat_evaluation_options *options = &self->options;
     leat_detector **out = &self->detectors[index];
     LEAT_TRY(leat_detector_open(out, path, options->step, options->score, options->kernels, err));
+    LEAT_TRY(check_twins(self, index, err));
     const leat_detector *of = *out;
+    if (of->note[0] != 0) leat_evaluating_note(self, "%s", of->note);
     const leat_code code = leat_graph_context_compare(of->context, self->cache, err);
     if (code != LEAT_OK)
         return leat_error_context(err, code, "run \"%.200s\"", of->run->folder.path);
