@@ -281,9 +281,10 @@ static const leat_fact share_facts[] = {
     {"detected", LEAT_FACT_INT, offsetof(share, of.detected), LEAT_FACT_COUNT,
      .help = "Windows with that attack that alarm, and blame an identifier."},
     {"known", LEAT_FACT_INT, offsetof(share, of.known), LEAT_FACT_COUNT,
-     .help = "Of those, the windows of which the cache says what was injected first."},
+     .help = "Of those, the windows in which the first injected identifier can be told from all "
+             "others: the cache says which it is, and it is known, or the only unknown one."},
     {"right", LEAT_FACT_INT, offsetof(share, of.right), LEAT_FACT_COUNT,
-     .help = "Of those, the windows that blame that identifier; unknown ones are one."},
+     .help = "Of those, the windows that blame that identifier."},
     {"share", LEAT_FACT_REAL, offsetof(share, of.share.value), LEAT_FACT_SHARE, .optional = true,
      .help = "right / known; absent: nothing was detected, or known."},
     {"low", LEAT_FACT_REAL, offsetof(share, of.wilson.low), LEAT_FACT_SHARE, .optional = true,
@@ -356,7 +357,7 @@ static const leat_fact result_facts[] = {
     {"blamed_features", LEAT_FACT_LIST, .list = &blamed_features, .optional = true,
      .help = "The same of features."},
     {"blame", LEAT_FACT_LIST, .list = &shares, .optional = true,
-     .help = "How often the injected identifier is blamed."},
+     .help = "How often the identifier of a window's first injected frame is blamed."},
     {"name", LEAT_FACT_CHARS, AT(name), .help = NULL},
     {0},
 };

@@ -233,6 +233,9 @@ static void put_share(leat_textbuf *out, const leat_blame_share *share) {
     leat_textbuf_printf(out, ": %s of %s",
                         leat_display_words(a, LEAT_DISPLAY_SHARE, share->share.value),
                         leat_things(b, share->known, "detected window"));
+    if (share->detected > share->known)
+        leat_textbuf_printf(out, " (in %s more it cannot be told)",
+                            leat_words_count(c, share->detected - share->known));
     leat_textbuf_printf(out, ", %s to %s at 95 %%</li>\n",
                         leat_display_words(a, LEAT_DISPLAY_SHARE, share->wilson.low),
                         leat_display_words(c, LEAT_DISPLAY_SHARE, share->wilson.high));

@@ -64,16 +64,28 @@ static void put_false_alarms(leat_cli *cli, const leat_eval_item *item) {
                      item);
 }
 
-/* Whether what it blames is what was injected. */
+/* Whether what it blames is what was injected, in windows of which that can be told. */
 static void put_blame(leat_cli *cli, const leat_eval_item *item) {
     const leat_evaluation_result *result = &item->split->results[item->method];
-    char share[LEAT_WORDS_BYTES], windows[LEAT_WORDS_BYTES];
-    if (result->share_count == 0 || isnan(result->shares[0].share.value)) return;
-    leat_out(cli, "  ");
-    leat_out_name(cli, item->name);
-    leat_out(cli, ": blames the injected identifier in %s of %s\n",
-             leat_display_words(share, LEAT_DISPLAY_SHARE, result->shares[0].share.value),
-             leat_things(windows, result->shares[0].known, "detected window"));
+    char name[LEAT_PLAIN_BYTES], share[LEAT_WORDS_BYTES], words[LEAT_WORDS_BYTES];
+    char more[LEAT_WORDS_BYTES + 64] = "", line[2 * LEAT_PLAIN_BYTES];
+    if (result->share_count == 0 || result->shares[0].detected == 0) return;
+    const leat_blame_share *all = &result->shares[0];
+    const int64_t rest = all->detected - all->known;
+    leat_plain(name, item->name);
+    if (all->known == 0) {
+        snprintf(line, sizeof line,
+                 "%s: whether the first injected identifier is blamed cannot be told (%s)", name,
+                 leat_things(words, rest, "detected window"));
+    } else {
+        if (rest > 0)
+            snprintf(more, sizeof more, "; in %s more it cannot be told",
+                     leat_words_count(words, rest));
+        snprintf(line, sizeof line, "%s: blames the first injected identifier in %s of %s%s", name,
+                 leat_display_words(share, LEAT_DISPLAY_SHARE, all->share.value),
+                 leat_things(words, all->known, "detected window"), more);
+    }
+    put_lines(cli, "  ", line);
 }
 
 static void put_split_head(leat_cli *cli, const leat_evaluation_split *split,

@@ -280,13 +280,13 @@ typedef struct leat_blame_count {
 /*
  * Whether the injected identifier was blamed in detected windows with an attack: that of the
  * window's first injected frame, which the cache says. Identifiers that were injected later in the
- * window do not count, and unknown ones are one, so that an unknown one is right if the injected
- * one is unknown, too.
+ * window do not count. All unknown identifiers have one number: where the injected one is unknown
+ * and the window has others, it cannot be told which was blamed, so the window is not `known`.
  */
 typedef struct leat_blame_share {
     int32_t attack;         /* code of the attack type; -1: of all */
     int64_t detected;       /* windows with an attack that alarm, and blame an identifier */
-    int64_t known;          /* of those, the injected identifier can be told */
+    int64_t known;          /* of those, the first injected identifier can be told */
     int64_t right;          /* of those, it is the one that is blamed */
     leat_eval_number share; /* right / known */
     leat_eval_interval wilson;

@@ -382,16 +382,57 @@ static void frames_are_of_their_nodes(void **state) {
     made_graphs_free(&made);
 }
 
+static leat_split_windows test_windows(const leat_can_cache *cache) {
+    leat_plain_table *table = NULL;
+    leat_split_windows windows;
+    leat_ticker ticker = {0};
+    leat_ticker_create(&ticker, NULL, NULL);
+    assert_ok(leat_split_windows_table(cache, &table, &ticker, err));
+    assert_ok(leat_split_windows_read(&windows, cache, "test_01", table, &ticker, err));
+    leat_plain_table_destroy(table);
+    leat_ticker_destroy(&ticker);
+    return windows;
+}
+
+/* An unknown identifier can be told from others if it is the only unknown one of its window. */
+static void unknown_identifiers_are_not_one(void **state) {
+    (void)state;
+    const make_cache options = {.graphs = {TRAIN, VAL, TEST}, .window = 20, .frames = true};
+    made_graphs made = make_graphs(2, &options);
+    leat_can_cache *cache = graphs_open(data);
+    leat_split_windows windows = test_windows(cache);
+    int told = 0, not_told = 0;
+    for (int64_t g = 0; g < TEST; g++) {
+        const uint32_t *ids = made.frame_id + g * 20;
+        int32_t expected = -1;
+        if (made.y[g] == 1) {
+            const uint32_t injected = ids[made.attack_first[g]];
+            expected = injected < MAKE_VOCAB ? (int32_t)injected + 1 : 0;
+            for (int f = 0; f < 20 && injected >= MAKE_VOCAB; f++)
+                if (ids[f] >= MAKE_VOCAB && ids[f] != injected) expected = -1;
+            told += expected >= 0;
+            not_told += expected < 0;
+        }
+        assert_int_equal(windows.injected[g], expected);
+    }
+    assert_true(told > 0 && not_told > 0);
+    leat_split_windows_free(&windows);
+    leat_can_cache_close(cache);
+    made_graphs_free(&made);
+}
+
 static void blame_is_counted(void **state) {
     (void)state;
     leat_evaluation_options options = options_default();
     options.target_fpr = 0.5; /* for many alarms */
     leat_evaluation *made = evaluate(data, &options);
     const leat_evaluation_split *split = &made->splits[0];
+    leat_can_cache *cache = graphs_open(data);
+    leat_split_windows all = test_windows(cache);
     for (int m = 0; m < made->method_count; m++) {
         const leat_evaluation_result *of = &split->results[m];
         const leat_eval_counts *counts = &of->summary->groups[0].counts;
-        int64_t windows = 0, attacks = 0, features = 0, detected = 0;
+        int64_t windows = 0, attacks = 0, features = 0, detected = 0, known = 0;
         if (split->blamed_identifiers[m] == NULL) {
             assert_true(of->identifier_count == 0 && of->share_count == 0);
             continue;
@@ -407,10 +448,15 @@ static void blame_is_counted(void **state) {
         assert_int_equal(features, windows);
         assert_int_equal(attacks, counts->true_positives);
         assert_int_equal(of->shares[0].detected, counts->true_positives);
-        assert_int_equal(of->shares[0].known, counts->true_positives);
+        for (int64_t i = 0; i < TEST; i++)
+            known += all.label[i] == 1 && all.injected[i] >= 0 &&
+                     split->scores[m][i] > made->methods[m].threshold.value;
+        assert_int_equal(of->shares[0].known, known);
         assert_int_equal(detected, counts->true_positives);
     }
     leat_evaluation_destroy(made);
+    leat_split_windows_free(&all);
+    leat_can_cache_close(cache);
 }
 
 /* ---- Kept ----------------------------------------------------------------------------------- */
@@ -731,6 +777,7 @@ int main(void) {
         cmocka_unit_test(scores_are_those_of_another_program),
         cmocka_unit_test(reference_is_that_of_another_program),
         cmocka_unit_test(frames_are_of_their_nodes),
+        cmocka_unit_test(unknown_identifiers_are_not_one),
         cmocka_unit_test(blame_is_counted),
         cmocka_unit_test(a_calibration_is_kept_and_checked),
         cmocka_unit_test(other_checkpoints_have_their_own),

@@ -91,6 +91,16 @@ int64_t leat_split_node_of_frame(const leat_can_graph *graph, int64_t frame) {
     return -1;
 }
 
+/* The number of the identifier of a node, if no other node has the same one: unknown identifiers all
+ * have number 0, and which of several is meant cannot be told. -1: it cannot, or node is -1. */
+static int32_t identifier_alone(const leat_can_graph *graph, int64_t node) {
+    if (node < 0) return -1;
+    const int32_t number = graph->node_id[node];
+    for (int64_t n = 0; n < graph->facts.node_count; n++)
+        if (n != node && graph->node_id[n] == number) return -1;
+    return number;
+}
+
 static void put_facts(leat_split_windows *self, int64_t at, const leat_can_graph *graph) {
     const leat_can_graph_facts *facts = &graph->facts;
     const bool attack = facts->y == 1;
@@ -100,7 +110,7 @@ static void put_facts(leat_split_windows *self, int64_t at, const leat_can_graph
     self->capture[at] = facts->capture;
     self->attack_first[at] = facts->attack_first;
     self->start[at] = facts->window_start;
-    self->injected[at] = node < 0 ? -1 : graph->node_id[node];
+    self->injected[at] = identifier_alone(graph, node);
     self->seconds[at] =
         leat_eval_window_seconds(graph->edge_attr + LEAT_EDGE_IAT, facts->edge_count,
                                  LEAT_EDGE_FEATURES, self->windows.window, self->windows.stride);

@@ -18,8 +18,8 @@ typedef struct leat_split_windows {
     double *plain[LEAT_PLAIN_SCORES]; /* [count] each */
     /* Number of the identifier, and the feature, of the largest |z|. */
     int32_t *plain_identifier, *plain_feature;
-    /* Number of the identifier of the first injected frame; -1: there is none, or the graph does
-     * not say which it is. */
+    /* Number of the identifier of the first injected frame; -1: there is none, the graph does not
+     * say which it is, or it is unknown and one of several unknown ones of the window. */
     int32_t *injected;
     int64_t unlabelled;      /* windows without a label */
     int64_t unknown_windows; /* windows of unknown identifiers alone */
