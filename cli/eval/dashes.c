@@ -18,7 +18,7 @@ static const char *column_of(const char *key) {
         {"f1", "F1"},
         {"mcc", "MCC"},
         {"realised_fpr", "FPR"},
-        {"false_alarms_per_hour", "FA/h"},
+        {"false_alarms_per_benign_hour", "FA/h"},
         {"delay", "delay"},
         {"intervals_95", "95 %"},
     };

@@ -26,7 +26,7 @@ typedef struct leat_eval_item {
     char name[LEAT_PLAIN_BYTES];      /* "vgae", "mean |z|"; of a part "dos", "DoS-1.csv" */
     char mark[2];                     /* "*": the highest AUROC of the table */
     char auroc_range[LEAT_EVAL_CELL]; /* "0.953-0.978"; "-": undefined; "": nobody asked */
-    char per_hour[LEAT_EVAL_CELL];    /* the interval of false alarms: "1,700-12,222" */
+    char per_hour[LEAT_EVAL_CELL];    /* of false alarms, benign bus: "1,700-12,222" */
     char found[LEAT_EVAL_CELL];       /* episodes: "52 of 53"; "-": none */
     leat_threshold threshold;
     leat_eval_group group;
@@ -58,10 +58,16 @@ typedef struct leat_eval_duel {
     char detector[LEAT_PLAIN_BYTES], plain[LEAT_PLAIN_BYTES];
     double detector_auroc, plain_auroc;
     bool overlap; /* the intervals of both; false without */
+    bool apart;   /* both have intervals, which do not overlap */
 } leat_eval_duel;
 /* By number, from 0; false after the last, and where AUROC is undefined. */
 bool leat_eval_duel_at(const leat_eval_report *report, const leat_evaluation_split *split,
                        int index, leat_eval_duel *out);
+/* "test_01: a plain table is better by AUROC: mean |z| 0.981, vgae 0.975 (intervals overlap)"; in
+ * the other case that none is, and the best of them. */
+enum { LEAT_EVAL_VERDICT = 3 * LEAT_PLAIN_BYTES };
+void leat_eval_duel_words(char text[LEAT_EVAL_VERDICT], const leat_evaluation_split *split,
+                          const leat_eval_duel *duel);
 
 /* ---- Its three forms ---------------------------------------------------------------------- */
 

@@ -126,11 +126,13 @@ static const leat_fact metric_facts[] = {
      .help = "Share of the benign windows that alarm: what has become of the rate that the "
              "threshold was fitted for."},
     {"false_alarms_per_hour", LEAT_FACT_REAL, METRIC(LEAT_EVAL_PER_HOUR), LEAT_FACT_COUNT,
-     .optional = true, .label = "an hour",
-     .help = "Benign windows that alarm, each counted, in an hour of bus time."},
+     .optional = true,
+     .help = "Benign windows that alarm, each counted, in an hour of all bus time, also that of "
+             "windows with an attack, in which no false alarm can be counted."},
     {"false_alarms_per_benign_hour", LEAT_FACT_REAL, METRIC(LEAT_EVAL_PER_BENIGN_HOUR),
-     LEAT_FACT_COUNT, .optional = true,
-     .help = "The same in an hour of bus time without an attack."},
+     LEAT_FACT_COUNT, .optional = true, .label = "an hour",
+     .help = "The same in an hour of bus time of benign windows: what a bus without attacks brings. "
+             "It is what the table shows as FA/h."},
     {0},
 };
 
@@ -189,8 +191,9 @@ static const leat_fact group_facts[] = {
     {"per_hour_range", LEAT_FACT_CHARS, AT(per_hour), .help = NULL},
     {"found", LEAT_FACT_CHARS, AT(found), .label = "episodes found", .help = NULL},
     {"mark", LEAT_FACT_CHARS, AT(mark), .help = NULL},
-    {"per_hour_low", LEAT_FACT_REAL, AT(group.per_hour_poisson.low), LEAT_FACT_COUNT, .help = NULL},
-    {"per_hour_high", LEAT_FACT_REAL, AT(group.per_hour_poisson.high), LEAT_FACT_COUNT,
+    {"per_hour_low", LEAT_FACT_REAL, AT(group.per_benign_hour_poisson.low), LEAT_FACT_COUNT,
+     .help = NULL},
+    {"per_hour_high", LEAT_FACT_REAL, AT(group.per_benign_hour_poisson.high), LEAT_FACT_COUNT,
      .help = NULL},
     {0},
 };

@@ -67,7 +67,7 @@ static place pr_place(const leat_eval_group *all, int64_t true_positives, int64_
 /* False alarms in an hour; none is at the left end of the axis. */
 static place hour_place(const leat_eval_group *all, int64_t true_positives,
                         int64_t false_positives) {
-    const double hours = all->time.seconds / 3600;
+    const double hours = all->time.benign_seconds / 3600;
     return (place){(false_positives > 0 ? (double)false_positives : 0.5) / hours,
                    leat_ratio(true_positives, all->attack_windows)};
 }
@@ -168,7 +168,7 @@ static void draw_hours(leat_page *page, const leat_eval_report *report,
                        const leat_evaluation_split *split) {
     static const char title[] = "Recall by false alarms an hour";
     const leat_eval_group *all = leat_eval_all(split, 0);
-    const double hours = all->time.seconds / 3600;
+    const double hours = all->time.benign_seconds / 3600;
     const int64_t benign = all->windows - all->attack_windows;
     if (!(hours > 0) || benign == 0) {
         leat_figure_empty(page, title,
@@ -178,7 +178,7 @@ static void draw_hours(leat_page *page, const leat_eval_report *report,
     const curve_spec spec = {.title = title,
                              .x = {LEAT_DISPLAY_COUNT, true, 0.5 / hours,
                                    fmax((double)benign, 2) / hours,
-                                   "false alarms an hour, none at the left end"},
+                                   "false alarms a benign hour, none at the left"},
                              .y = {LEAT_DISPLAY_SHARE, false, 0, 1, "attack windows that alarm"},
                              .at = hour_place,
                              .value = LEAT_EVAL_RECALL,

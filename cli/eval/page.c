@@ -30,11 +30,13 @@ static void put_header(leat_textbuf *out, const leat_eval_report *report) {
     leat_textbuf_put(out, "</p>\n");
 }
 
-/* Where a plain table is better. */
+/* Whether a plain table is better, of each split; the bar is green only where all intervals are
+ * apart. */
 static void put_verdict(leat_textbuf *out, const leat_eval_report *report) {
     leat_eval_duel duel;
-    int better = 0, all = 0;
+    int better = 0, apart = 0, all = 0;
     leat_textbuf *list = NULL;
+    char line[LEAT_EVAL_VERDICT];
     const char *words = "";
     int64_t size_bytes = 0;
     if (leat_textbuf_create(&list, NULL) != LEAT_OK) return;
@@ -42,16 +44,12 @@ static void put_verdict(leat_textbuf *out, const leat_eval_report *report) {
         const leat_evaluation_split *split = &report->of->splits[s];
         for (int i = 0; leat_eval_duel_at(report, split, i, &duel); i++) {
             all++;
-            if (duel.plain_auroc <= duel.detector_auroc) continue;
-            better++;
+            better += duel.plain_auroc > duel.detector_auroc;
+            apart += duel.apart;
+            leat_eval_duel_words(line, split, &duel);
             leat_textbuf_put(list, "<li>");
-            leat_html_text(list, split->name);
-            leat_textbuf_put(list, ": the AUROC of ");
-            leat_html_text(list, duel.plain);
-            leat_textbuf_printf(list, " is %.3f, that of ", duel.plain_auroc);
-            leat_html_text(list, duel.detector);
-            leat_textbuf_printf(list, " %.3f%s</li>\n", duel.detector_auroc,
-                                duel.overlap ? "; the 95 % intervals overlap" : "");
+            leat_html_text(list, line);
+            leat_textbuf_put(list, "</li>\n");
         }
     }
     if (leat_textbuf_finish(list, &words, &size_bytes, NULL) != LEAT_OK) words = "";
@@ -61,8 +59,10 @@ static void put_verdict(leat_textbuf *out, const leat_eval_report *report) {
                             "training, is better</b> in %d of %d comparisons:</p><ul>\n",
                             better, all);
     else if (all > 0)
-        leat_textbuf_put(out, "<div class=\"panel verdict\"><p>No plain table has a higher "
-                              "AUROC.</p><ul>\n");
+        leat_textbuf_printf(out, "<div class=\"panel verdict%s\"><p>No plain table has a higher "
+                                 "AUROC%s.</p><ul>\n",
+                            apart == all ? "" : " open",
+                            apart == all ? "" : ", but not all intervals are apart");
     if (all > 0) {
         leat_textbuf_put(out, words);
         leat_textbuf_put(out, "</ul></div>\n");
@@ -191,7 +191,7 @@ static void put_heads(leat_textbuf *out, const char *first) {
 
 static const char columns[] =
     "auroc auroc_range average_precision precision recall f1 mcc realised_fpr "
-    "false_alarms_per_hour per_hour_range delay_ms found episode_delay_ms";
+    "false_alarms_per_benign_hour per_hour_range delay_ms found episode_delay_ms";
 
 static void put_row(leat_textbuf *out, const leat_eval_item *item) {
     leat_textbuf_put(out, item->mark[0] != 0 ? "<tr class=\"sum\"><td>" : "<tr><td>");

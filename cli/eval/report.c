@@ -98,7 +98,7 @@ static void describe(leat_eval_item *item) {
              item->method < 0 || !item->report->intervals ? "" : "-");
     if (!isnan(range->low))
         snprintf(item->auroc_range, sizeof item->auroc_range, "%.3f-%.3f", range->low, range->high);
-    const leat_eval_interval *per_hour = &group->per_hour_poisson;
+    const leat_eval_interval *per_hour = &group->per_benign_hour_poisson;
     char low[LEAT_WORDS_BYTES], high[LEAT_WORDS_BYTES];
     snprintf(item->per_hour, sizeof item->per_hour, "%s", item->method < 0 ? "" : "-");
     if (!isnan(per_hour->low))
@@ -238,6 +238,22 @@ bool leat_eval_duel_at(const leat_eval_report *report, const leat_evaluation_spl
         leat_eval_method_words(out->detector, report->of, method);
         out->detector_auroc = ours->metrics[LEAT_EVAL_AUROC].value;
         out->overlap = a->low <= b->high && b->low <= a->high; /* false where one is NaN */
+        out->apart = a->low > b->high || b->low > a->high;
     }
     return !isnan(out->detector_auroc);
+}
+
+void leat_eval_duel_words(char text[LEAT_EVAL_VERDICT], const leat_evaluation_split *split,
+                          const leat_eval_duel *duel) {
+    const bool plain_first = duel->plain_auroc > duel->detector_auroc;
+    char name[LEAT_PLAIN_BYTES];
+    snprintf(text, LEAT_EVAL_VERDICT, "%s: %s: %s %.3f, %s %.3f%s", leat_plain(name, split->name),
+             plain_first ? "a plain table is better by AUROC" : "no plain table has a higher AUROC",
+             plain_first ? duel->plain : duel->detector,
+             plain_first ? duel->plain_auroc : duel->detector_auroc,
+             plain_first ? duel->detector : duel->plain,
+             plain_first ? duel->detector_auroc : duel->plain_auroc,
+             duel->overlap ? " (intervals overlap)"
+             : duel->apart ? ""
+                           : " (no intervals to compare)");
 }

@@ -9,7 +9,7 @@ enum { NAME = 19 /* "unknown identifiers" */, PARTS_SHOWN = 24, COLUMNS = 100 };
 
 static const char row_layout[] =
     " {auroc:5} {auroc_range:11} {average_precision:5} {precision:5} {recall:6} {f1:5} {mcc:6} "
-    "{realised_fpr:7} {false_alarms_per_hour:8} {delay_ms:8}\n";
+    "{realised_fpr:7} {false_alarms_per_benign_hour:8} {delay_ms:8}\n";
 
 static void put_heads(leat_cli *cli, int width) {
     leat_out(cli, "  %-*s %5s %11s %5s %5s %6s %5s %6s %7s %8s %8s\n", width, "", "AUROC", "95 %",
@@ -55,12 +55,12 @@ static void put_dashes(leat_cli *cli, const leat_eval_dashes *of) {
 
 /* What the rates of false alarms mean in numbers that can be counted. */
 static void put_false_alarms(leat_cli *cli, const leat_eval_item *item) {
-    if (isnan(item->group.per_hour_poisson.low)) return;
+    if (isnan(item->group.per_benign_hour_poisson.low)) return;
     leat_out(cli, "  ");
     leat_out_name(cli, item->name);
     leat_facts_write(cli, leat_eval_item_facts,
-                     ": {false_positives} in {bus_seconds} of bus: {per_hour_low} to "
-                     "{per_hour_high} an hour at 95 %[; calibration error {ece}]\n",
+                     ": {false_positives} in {benign_bus_seconds} of benign bus time: "
+                     "{per_hour_low} to {per_hour_high} an hour at 95 %[; calibration error {ece}]\n",
                      item);
 }
 
@@ -175,24 +175,17 @@ static void put_threshold(leat_cli *cli, const leat_eval_report *report) {
                   "scores; validation data with more benign windows allows a better one");
 }
 
-/* Where a plain table is better, by name; else that none is. */
+/* Whether a plain table is better, of each split. */
 static void put_verdict(leat_cli *cli, const leat_eval_report *report) {
     leat_eval_duel duel;
-    int better = 0, all = 0;
-    char name[LEAT_PLAIN_BYTES], line[4 * LEAT_PLAIN_BYTES];
+    char line[LEAT_EVAL_VERDICT];
     for (int s = 0; s < report->of->split_count; s++) {
         const leat_evaluation_split *split = &report->of->splits[s];
         for (int i = 0; leat_eval_duel_at(report, split, i, &duel); i++) {
-            all++;
-            if (duel.plain_auroc <= duel.detector_auroc) continue;
-            better++;
-            snprintf(line, sizeof line, "%s: a plain table is better by AUROC: %s %.3f, %s %.3f%s",
-                     leat_plain(name, split->name), duel.plain, duel.plain_auroc, duel.detector,
-                     duel.detector_auroc, duel.overlap ? " (intervals overlap)" : "");
+            leat_eval_duel_words(line, split, &duel);
             put_lines(cli, "", line);
         }
     }
-    if (all > 0 && better == 0) leat_out(cli, "No plain table has a higher AUROC.\n");
 }
 
 void leat_eval_terminal(leat_cli *cli, const leat_eval_report *report) {

@@ -82,6 +82,17 @@ class Terminal(unittest.TestCase):
                 r"\n\* .{19} (.*)", part)], [float(f"{most:.3f}")])
             duels = split["plain_is_better"]
             self.assertEqual(len(duels), results[0]["auroc"] < most)
+            beaten = max(result["auroc"] for result in results[1:])
+            self.assertEqual(bool(duels), beaten > results[0]["auroc"])
+            line, = re.findall(rf"\n({split['split']}: (?:a|no) plain table (?:.|\n)*?\))\n", text) \
+                or re.findall(rf"\n({split['split']}: (?:a|no) plain table .*)", text)
+            low, high = ([result["intervals_95"]["auroc"] for result in results
+                          if result["auroc"] == value][0] for value in (results[0]["auroc"], beaten))
+            self.assertEqual("(intervals overlap)" in line, low[0] <= high[1] and high[0] <= low[1])
+            if not duels:
+                self.assertIn(f": no plain table has a higher AUROC: vgae {results[0]['auroc']:.3f}, ",
+                              line)
+                self.assertIn(f" {beaten:.3f}", line)
             if duels:
                 better += 1
                 self.assertEqual((duels[0]["detector"], duels[0]["plain_auroc"]), ("vgae", most))
@@ -155,8 +166,16 @@ class Documents(unittest.TestCase):
                     self.assertEqual(group["realised_fpr"], alarms / benign)
                     self.assertAlmostEqual(group["false_alarms_per_hour"],
                                            alarms / (group["bus_seconds"] / 3600))
-                    low, high = group["intervals_95"]["false_alarms_per_hour_poisson"]
-                    self.assertTrue(low <= group["false_alarms_per_hour"] <= high)
+                    self.assertAlmostEqual(group["false_alarms_per_benign_hour"],
+                                           alarms / (group["benign_bus_seconds"] / 3600))
+                    for name in ("false_alarms_per_hour", "false_alarms_per_benign_hour"):
+                        low, high = group["intervals_95"][f"{name}_poisson"]
+                        self.assertTrue(low <= group[name] <= high)
+                low, high = result["intervals_95"]["false_alarms_per_benign_hour_poisson"]
+                text = shown("one", "terminal")
+                self.assertIn(f" {result['false_alarms_per_benign_hour']:,.0f} ", text)
+                if result["method"] == "vgae":
+                    self.assertIn(f" {low:,.0f} to {high:,.0f} an hour at 95 %", text)
 
     def test_undefined_is_absent_with_its_reason(self):
         for split in document("benign")["splits"]:
