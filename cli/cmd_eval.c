@@ -131,7 +131,7 @@ static const leat_cli_option options[] = {
      .own.kind = LEAT_SETTING_OUTPUT,
      .own.value = "FILE",
      .own.help = "write the score of every window of --split (default: train) to FILE as JSON, "
-                 "and no table"},
+                 "and no table; a FILE that exists is overwritten with --replace alone"},
     {.own.name = "parts",
      .own.kind = LEAT_SETTING_FLAG,
      .own.help = "also list attack types, vehicles and captures; --json and --html always do"},
@@ -166,7 +166,8 @@ const leat_cli_command leat_cmd_eval = {
         "identifiers. All of them are rows of one table.\n\n"
         "Thresholds and the checkpoint come from validation data; no label of a test decides "
         "anything but the numbers that are shown. False alarms are also given per hour of benign "
-        "bus time, because that is what somebody must answer. A number that is undefined is a dash, "
+        "bus time, because that is what somebody must answer. A number that is undefined is a "
+        "dash, "
         "with the reason below the table. Intervals are at 95 %, from resampling blocks of "
         "time.\n\n"
         "The numbers are the same on every machine and for any number of threads. What the scores "

@@ -131,8 +131,9 @@ static const leat_fact metric_facts[] = {
              "windows with an attack, in which no false alarm can be counted."},
     {"false_alarms_per_benign_hour", LEAT_FACT_REAL, METRIC(LEAT_EVAL_PER_BENIGN_HOUR),
      LEAT_FACT_COUNT, .optional = true, .label = "an hour",
-     .help = "The same in an hour of bus time of benign windows: what a bus without attacks brings. "
-             "It is what the table shows as FA/h."},
+     .help =
+         "The same in an hour of bus time of benign windows: what a bus without attacks brings. "
+         "It is what the table shows as FA/h."},
     {0},
 };
 

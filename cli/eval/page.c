@@ -59,8 +59,9 @@ static void put_verdict(leat_textbuf *out, const leat_eval_report *report) {
                             "training, is better</b> in %d of %d comparisons:</p><ul>\n",
                             better, all);
     else if (all > 0)
-        leat_textbuf_printf(out, "<div class=\"panel verdict%s\"><p>No plain table has a higher "
-                                 "AUROC%s.</p><ul>\n",
+        leat_textbuf_printf(out,
+                            "<div class=\"panel verdict%s\"><p>No plain table has a higher "
+                            "AUROC%s.</p><ul>\n",
                             apart == all ? "" : " open",
                             apart == all ? "" : ", but not all intervals are apart");
     if (all > 0) {

@@ -58,10 +58,11 @@ static void put_false_alarms(leat_cli *cli, const leat_eval_item *item) {
     if (isnan(item->group.per_benign_hour_poisson.low)) return;
     leat_out(cli, "  ");
     leat_out_name(cli, item->name);
-    leat_facts_write(cli, leat_eval_item_facts,
-                     ": {false_positives} in {benign_bus_seconds} of benign bus time: "
-                     "{per_hour_low} to {per_hour_high} an hour at 95 %[; calibration error {ece}]\n",
-                     item);
+    leat_facts_write(
+        cli, leat_eval_item_facts,
+        ": {false_positives} in {benign_bus_seconds} of benign bus time: "
+        "{per_hour_low} to {per_hour_high} an hour at 95 %[; calibration error {ece}]\n",
+        item);
 }
 
 /* Whether what it blames is what was injected, in windows of which that can be told. */

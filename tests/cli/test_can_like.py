@@ -181,10 +181,14 @@ class Refused(Like):
 
     def test_what_is_no_cache(self):
         first = self.take(self.first)["cache"]
+        # a folder of one cache is that cache, as for other commands
+        self.assertEqual(self.like(os.path.dirname(first))["like"],
+                         self.like(first)["like"])
         for path, words in ((self.path("none"), "is not a cache of `leat ingest can`"),
                             (self.later, "is not a cache of `leat ingest can`"),
                             (self.make("empty"), "is not a cache of `leat ingest can`"),
-                            (self.path("cache"), "holds caches; give the path of one of them")):
+                            (self.path("cache"), "holds 2 complete caches; give the path of one, "
+                                                 "such as ")):
             says = self.like(path, status=1)
             self.assertIn(words, says)
             self.assertIn(path, says)

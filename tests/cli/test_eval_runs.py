@@ -199,7 +199,9 @@ class Refused(unittest.TestCase):
         done = leat("eval", at("vgae"), other)
         self.assertEqual(done.stdout, "")
         self.assertNotEqual(done.returncode, 0)
-        self.assertRegex(done.stderr, "scaler.*ingest the logs with --like")
+        self.assertRegex(done.stderr, "its scaler is not the one that the run was trained with: .*"
+                         "; run its `leat ingest can` again with --like DIR/NAME-"
+                         + os.path.basename(CACHE).rsplit("-", maxsplit=1)[-1])
 
     def test_later_logs(self):
         """A cache of other logs with the vocabulary of the run's: a note says that it is another.

@@ -290,7 +290,7 @@ static void refused(void **state) {
     snprintf(path, sizeof path, "%s/calibration-000000003.safetensors", core_path("bare"));
     assert_ok(leat_path_remove(path, err));
     assert_fails(leat_watch_open(&watch, core_path("bare"), &options, err), LEAT_ERR_INPUT,
-                 "leat eval RUN CACHE");
+                 "; run `leat eval ");
     assert_null(watch);
 }
 

@@ -596,7 +596,7 @@ static void another_cache_needs_a_calibration(void **state) {
     graphs_make("other-cache", &of_cache, dir);
     forget(vgae);
     assert_fails(leat_evaluation_create(&other, &vgae, 1, dir, &options, err), LEAT_ERR_INPUT,
-                 "has no calibration of step 4");
+                 "there is no calibration of step 4");
     evaluate_one(vgae, &reused);
     assert_ok(leat_evaluation_create(&own, &vgae, 1, data, &options, err));
     assert_ok(leat_evaluation_create(&other, &vgae, 1, dir, &options, err));

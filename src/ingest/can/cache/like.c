@@ -87,34 +87,66 @@ static leat_code take(leat_can_like *like, const leat_can_meta *meta, leat_error
     return LEAT_OK;
 }
 
-/* A folder that is no cache may hold some, or be another output. */
-static leat_code check_kind(const char *path, leat_error *err) {
+/* The complete caches in a folder, by name. */
+static leat_code list_caches(const char *dir, leat_path_list *caches, leat_error *err) {
+    leat_path_list names = {0};
+    leat_code code = leat_path_list_dir(dir, &names, err);
+    for (int64_t i = 0; i < names.count && code == LEAT_OK; i++) {
+        char path[LEAT_PATH_BYTES];
+        leat_output found = {0};
+        if (names.paths[i][0] == '.') continue; /* a work folder */
+        code = leat_path_join(path, sizeof path, dir, names.paths[i], err);
+        if (code == LEAT_OK) code = leat_output_of(path, &found, err);
+        if (code == LEAT_OK && found.kind == LEAT_OUTPUT_CAN && found.complete)
+            code = leat_path_list_add(caches, names.paths[i], err);
+    }
+    leat_path_list_free(&names);
+    return code;
+}
+
+/* The only cache in a folder, as other commands take it. */
+static leat_code find_only(const char *dir, char path[LEAT_PATH_BYTES], leat_error *err) {
+    leat_path_list caches = {0};
+    leat_code code = list_caches(dir, &caches, err);
+    if (code == LEAT_OK && caches.count == 1)
+        code = leat_path_join(path, LEAT_PATH_BYTES, dir, caches.paths[0], err);
+    else if (code == LEAT_OK)
+        code = leat_fail(err, LEAT_ERR_NOT_FOUND,
+                         "--like: \"%.300s\" holds %lld complete caches; give the path of one%s%s",
+                         dir, (long long)caches.count, caches.count > 0 ? ", such as " : "",
+                         caches.count > 0 ? caches.paths[0] : "");
+    leat_path_list_free(&caches);
+    return code;
+}
+
+/* The path of the cache: a folder that is not one may hold one, or be another output. */
+static leat_code find_cache(const char *given, char path[LEAT_PATH_BYTES], leat_error *err) {
     leat_output found;
-    LEAT_TRY(leat_output_look(path, &found, err));
+    LEAT_TRY(leat_output_look(given, &found, err));
     const bool can = found.kind == LEAT_OUTPUT_CAN;
-    if (can && found.itself) return LEAT_OK;
-    if (can)
-        return leat_fail(err, LEAT_ERR_NOT_FOUND,
-                         "--like: \"%s\" holds caches; give the path of one of them, "
-                         "%s/NAME-DIGEST",
-                         path, path);
+    if (can && !found.itself) return find_only(given, path, err);
+    if (can) {
+        snprintf(path, LEAT_PATH_BYTES, "%s", given); /* which was looked at, so it fits */
+        return LEAT_OK;
+    }
     if (found.kind != LEAT_OUTPUT_NONE)
         return leat_fail(err, LEAT_ERR_NOT_FOUND,
                          "--like: \"%s\" is an output of `%s`, not a cache of `leat ingest can`",
-                         path, leat_output_command(found.kind));
+                         given, leat_output_command(found.kind));
     return leat_fail(err, LEAT_ERR_NOT_FOUND,
                      "--like: \"%s\" is not a cache of `leat ingest can`; give the path of one",
-                     path);
+                     given);
 }
 
 leat_code leat_can_like_load(leat_can_like *like, const leat_can_ingest_options *options,
                              leat_error *err) {
     leat_can_meta *meta = NULL;
+    char path[LEAT_PATH_BYTES];
     *like = (leat_can_like){0};
     if (options->like == NULL) return LEAT_OK;
-    LEAT_TRY(check_kind(options->like, err));
+    LEAT_TRY(find_cache(options->like, path, err));
     LEAT_TRY(LEAT_NEW(&meta, 1, err));
-    leat_code code = leat_can_meta_load(meta, options->like, false, err);
+    leat_code code = leat_can_meta_load(meta, path, false, err);
     if (code != LEAT_OK) {
         leat_free(meta);
         return leat_error_context(err, code, "--like");

@@ -147,8 +147,7 @@ typedef struct reading {
 } reading;
 
 static leat_code corrupt(const reading *self, const char *what, leat_error *err) {
-    return leat_fail(err, LEAT_ERR_CORRUPT,
-                     "\"%.300s\": %s; remove it, and `leat eval` makes it again", self->path, what);
+    return leat_fail(err, LEAT_ERR_CORRUPT, "\"%.200s\" is damaged: %s", self->path, what);
 }
 
 static const char *text_of(const reading *self, const char *key) {
@@ -204,7 +203,7 @@ static leat_code read_tensors(reading *self, leat_error *err) {
     }
     describe(self->of, &rows, &metadata);
     if (strcmp(metadata.content, text_of(self, "sha256")) == 0) return LEAT_OK;
-    return corrupt(self, "its hash is another one", err);
+    return corrupt(self, "its contents do not match their hash", err);
 }
 
 static leat_code read_file(reading *self, const leat_graph_scoring *scoring, const char *state,

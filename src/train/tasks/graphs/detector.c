@@ -158,9 +158,9 @@ static leat_code check_cache(const leat_detector *self, const leat_can_cache *ca
     if (cache != NULL) leat_can_cache_get_facts(cache, &facts);
     if (cache != NULL && strcmp(facts.fingerprint, self->run->identity.data) == 0) return LEAT_OK;
     return leat_fail(err, LEAT_ERR_INPUT,
-                     "run \"%.300s\" has no calibration of step %lld (%.200s); make it from the "
-                     "cache that it was trained on, %.16s..., with `leat eval RUN CACHE`",
-                     self->run->folder.path, (long long)self->checkpoint->step, why->message,
+                     "there is no calibration of step %lld (%.300s); run `leat eval %.200s "
+                     "DIR/NAME-%.16s`, with the path of the cache that the run was trained on",
+                     (long long)self->checkpoint->step, why->message, self->run->folder.path,
                      self->run->identity.data);
 }
 

@@ -19,17 +19,17 @@ typedef struct leat_detector {
     leat_graph_scoring scoring; /* refers to the above; its wants are those of the score */
     leat_graph_context *context;
     leat_window_score score;
-    leat_calibration *calibration; /* NULL before leat_detector_calibrate */
-    bool reused;                   /* the calibration was found in the run's folder */
+    leat_calibration *calibration;       /* NULL before leat_detector_calibrate */
+    bool reused;                         /* the calibration was found in the run's folder */
     char note[LEAT_DETECTOR_NOTE_BYTES]; /* of the checkpoint, for the user; "" */
 } leat_detector;
 
 /*
  * Opens a run by its best checkpoint, or the last if nothing was measured (step -1), or that of a
  * step. With step -1, the note says if the run has measured a better state than any that has a
- * checkpoint. LEAT_ERR_UNSUPPORTED: its model is no detector; LEAT_ERR_OPTION: no such checkpoint, or the
- * model has no such score; LEAT_ERR_NOT_FOUND: it has no checkpoint; LEAT_ERR_INPUT: a weight is
- * not finite. `kernels` is not copied.
+ * checkpoint. LEAT_ERR_UNSUPPORTED: its model is no detector; LEAT_ERR_OPTION: no such checkpoint,
+ * or the model has no such score; LEAT_ERR_NOT_FOUND: it has no checkpoint; LEAT_ERR_INPUT: a
+ * weight is not finite. `kernels` is not copied.
  */
 LEAT_MUST_CHECK leat_code leat_detector_open(leat_detector **out, const char *run, int64_t step,
                                              leat_window_score score, const char *kernels,

@@ -91,8 +91,8 @@ int64_t leat_split_node_of_frame(const leat_can_graph *graph, int64_t frame) {
     return -1;
 }
 
-/* The number of the identifier of a node, if no other node has the same one: unknown identifiers all
- * have number 0, and which of several is meant cannot be told. -1: it cannot, or node is -1. */
+/* The number of the identifier of a node, if no other node has the same one: unknown identifiers
+ * all have number 0, and which of several is meant cannot be told. -1: it cannot, or node is -1. */
 static int32_t identifier_alone(const leat_can_graph *graph, int64_t node) {
     if (node < 0) return -1;
     const int32_t number = graph->node_id[node];
