@@ -3,6 +3,9 @@
 
 #include <stddef.h>
 
+#include "page/page.h"
+#include "threshold.h"
+
 /* ---- a bus that is followed ------------------------------------------------------------------ */
 
 typedef struct following {
@@ -14,6 +17,8 @@ typedef struct following {
     bool all;       /* a line for each window */
     bool told_back; /* of frames that go back in time, and of the two below */
     bool told_rejected, told_buses, told_unknown;
+    int64_t bus; /* to follow; below 0: all */
+    leat_detect_buses buses;
     leat_detect_end end;
 } following;
 
@@ -73,6 +78,8 @@ static void write_window(following *self, const leat_watched *step) {
 
 static leat_code take_frame(following *self, const leat_can_frame *frame, leat_error *err) {
     leat_watched step;
+    leat_detect_bus_see(&self->buses, self->bus, frame->bus);
+    leat_detect_bus_note(self->cli, &self->buses, self->bus, false);
     leat_code code = leat_watch_add(self->watch, frame, &step, err);
     if (code != LEAT_OK) return pass_over(self, code, err);
     if (step.live.restart != LEAT_LIVE_GOES_ON) {
@@ -101,9 +108,22 @@ static void finish(following *self, leat_code code) {
     leat_alarm_line line;
     while (leat_alarms_end(self->alarms, &line)) leat_detect_alarm_line(self->cli, &line);
     note_doubts(self);
+    leat_detect_bus_note(self->cli, &self->buses, self->bus, true);
     leat_alarms_count(self->alarms, &self->end.alarms);
     self->end.reason = code == LEAT_OK ? "end" : code == LEAT_ERR_CANCELLED ? "stopped" : "failed";
     leat_detect_end_line(self->cli, &self->end);
+}
+
+/* A threshold of too few windows, which cannot be what was asked for. */
+static void note_threshold(leat_cli *cli, const leat_threshold *of) {
+    char share[LEAT_WORDS_BYTES], windows[LEAT_WORDS_BYTES];
+    if (!leat_threshold_is_weak(of)) return;
+    leat_cli_note(cli,
+                  "the threshold is for %s of %s of %s: that is less than one window, so it is the "
+                  "highest of their scores; validation data with more benign windows allows a "
+                  "better one",
+                  leat_display_words(share, LEAT_DISPLAY_SHARE, of->target_fpr),
+                  leat_things(windows, of->benign, "benign window"), of->split);
 }
 
 /* ---- options --------------------------------------------------------------------------------- */
@@ -152,12 +172,15 @@ static int run_detect(leat_cli *cli) {
     frames.cancelled_user = &self;
     int status = leat_cli_set(cli, leat_can_settings_table(), &frames.settings);
     if (status == 0) status = leat_cli_set(cli, leat_evaluation_options_table(), &options.detector);
+    if (status == 0) status = leat_threshold_refuse(cli, &options.detector);
     if (status == 0) status = leat_cli_set(cli, leat_watch_options_table(), &options);
     if (status != 0) return status;
     leat_code code = open_all(&self, &options, &frames, &err);
     if (code == LEAT_OK) {
         leat_watch_facts facts;
         leat_watch_get_facts(self.watch, &facts);
+        self.bus = facts.bus;
+        note_threshold(cli, &facts.threshold);
         leat_detect_start_line(cli, &facts, self.log);
         if (facts.note[0] != 0) leat_cli_note(cli, "%s", facts.note);
         code = follow(&self, &err);

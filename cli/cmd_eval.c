@@ -2,6 +2,7 @@
 #include "eval/eval.h"
 
 #include "leat/train.h"
+#include "threshold.h"
 
 /* ---- Arguments ---------------------------------------------------------------------------- */
 
@@ -44,7 +45,8 @@ static int read_options(leat_cli *cli, leat_evaluation_options *options) {
     options->progress = leat_cli_progress;
     options->user = cli;
     options->curve_points = LEAT_EVAL_CURVE;
-    return leat_cli_set(cli, leat_evaluation_options_table(), options);
+    const int status = leat_cli_set(cli, leat_evaluation_options_table(), options);
+    return status != 0 ? status : leat_threshold_refuse(cli, options);
 }
 
 /* ---- What is written ---------------------------------------------------------------------- */

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "eval/eval.h"
+#include "threshold.h"
 
 enum { NAME = 19 /* "unknown identifiers" */, PARTS_SHOWN = 24, COLUMNS = 100 };
 
@@ -169,8 +170,7 @@ static void put_threshold(leat_cli *cli, const leat_eval_report *report) {
               "attack\n",
         &item);
     /* otherwise a threshold would seem to keep what was asked for */
-    if (item.threshold.rule == LEAT_THRESHOLD_FPR && item.threshold.allowed == 0 &&
-        item.threshold.target_fpr > 0)
+    if (leat_threshold_is_weak(&item.threshold))
         put_lines(cli, "note       ",
                   "that is less than one window, so each threshold is the highest of their "
                   "scores; validation data with more benign windows allows a better one");

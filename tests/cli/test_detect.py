@@ -18,6 +18,10 @@ WINDOW = 20
 SCHEMAS = json_schema.Schemas()
 TOP = None  # a folder for everything
 LINES = []  # all that were written
+# of the default threshold, for which validation has too few windows here
+DOUBT = ("leat: the threshold is for 1.00 % of 25 benign windows of val: that is less than one "
+         "window, so it is the highest of their scores; validation data with more benign windows "
+         "allows a better one\n")
 
 
 def at(*names):
@@ -99,7 +103,7 @@ class Bus(unittest.TestCase):
         log = write("attack.log", candump(frames(7, 1500, attacks=True)))
         for model in ("vgae", "gat"):
             documents, noted = detect(log, "--alarms-per-minute", 0, "--all", model=model)
-            self.assertEqual(noted, "")
+            self.assertEqual(noted, DOUBT)
             start, end = documents[0], documents[-1]
             self.assertEqual((start["event"], start["model"], start["log"]), ("start", model, log))
             self.assertEqual((end["event"], end["reason"], end["frames"]), ("end", "end", 1500))
@@ -191,7 +195,31 @@ class Bus(unittest.TestCase):
         self.assertEqual(noted.count("identifiers that the detector does not know"), 1)
         self.assertEqual(documents[-1]["frames_unknown"], 600)
         documents, noted = detect(at("normal.csv"))
-        self.assertEqual((noted, documents[-1]["frames_unknown"]), ("", 0))
+        self.assertEqual((noted, documents[-1]["frames_unknown"]), (DOUBT, 0))
+
+    def test_a_threshold_that_can_be_kept(self):
+        for words in (("--target-fpr", 0.04), ("--target-fpr", 0), ("--threshold", "f1")):
+            self.assertEqual(detect(at("normal.csv"), *words, model="gat")[1], "", words)
+
+    def test_a_bus_that_does_not_come(self):
+        """Told once while it is awaited, and at the end; not where it comes late, or never is a
+        frame."""
+        says = "is of bus 7, the one to follow: they are of "
+        ask = "use --bus N for a bus that is there"
+        log = candump(frames(3, 700)) + candump(frames(3, 700, begin=1000.7), bus=2)
+        documents, noted = detect("--bus", 7, text=log)
+        self.assertEqual(documents[-1]["frames_left_out"], 1400)
+        self.assertIn(f"none of 1,000 frames {says}buses 0 and 2; nothing is watched until", noted)
+        self.assertIn(f"none of 1,400 frames {says}buses 0 and 2; nothing was watched", noted)
+        self.assertEqual((noted.count(says), noted.count(ask)), (2, 1))
+        _, noted = detect("--bus", 7, text=candump(frames(3, 300)))
+        self.assertIn(f"none of 300 frames {says}bus 0; nothing was watched: {ask}", noted)
+        many = "".join(candump(frames(3, 30), bus=bus) for bus in (1, 0, 2, 3, 4, 5, 6, 8, 9))
+        _, noted = detect("--bus", 7, text=many)
+        self.assertIn(f"{says}buses 1, 0, 2, 3, 4, 5, 6, 8 and others; ", noted)
+        late = candump(frames(3, 900)) + candump(frames(3, 300, begin=1000.9), bus=7)
+        self.assertNotIn(says, detect("--bus", 7, text=late)[1])
+        self.assertNotIn(says, detect("--bus", 7, text="")[1])
 
     def test_refused(self):
         log = write("few.log", candump(frames(3, 300)))
@@ -204,6 +232,7 @@ class Bus(unittest.TestCase):
             ((at("vgae"), log, "--stride", "0"), 2, "run or a whole number from 1"),
             ((at("vgae"), log, "--bus", "both"), 2, "--bus"),
             ((at("vgae"), log, "--alarms-per-minute", "10001"), 2, "10000"),
+            ((at("vgae"), log, "--threshold", "f1", "--target-fpr", "0.1"), 2, "omit one of the two"),
             ((at("gat"), log, "--score", "difficulty"), 2, "leave --score out"),
             ((), 2, "RUN is missing"),
         ]

@@ -176,6 +176,8 @@ class Refused(unittest.TestCase):
                                           "last"),
                 ((at("vgae"), CACHE, "--scores", "x", "--json"), "omit --json"),
                 ((at("vgae"), CACHE, "--scores", "x", "--html", "y"), "omit --html"),
+                ((at("vgae"), CACHE, "--threshold", "f1", "--target-fpr", "0.1"),
+                 "--target-fpr is for thresholds of the rule fpr, and --threshold is f1"),
                 ((at("vgae"), at("gat"), CACHE, "--scores", "x"), "of one run, not of 2"),
                 ((at("vgae"), CACHE, "--replace"), "--replace"),
                 ((at("vgae"), CACHE, "--html", "x", "--figures", "x"), "folder of their own"),
