@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "leat/load_can.h"
 #include "train/train.h"
 
 /* ---- The estimate --------------------------------------------------------------------------- */
@@ -97,8 +98,9 @@ static const leat_fact estimate_facts[] = {
     {"epochs", LEAT_FACT_REAL, AT(epochs), .digits = 2,
      .help = "Epochs, as a number with a fraction."},
     {"memory_bytes", LEAT_FACT_INT, AT(memory_bytes), LEAT_FACT_BYTES,
-     .help = "Upper bound of the memory in bytes, besides the mapped images and the program "
-             "itself. Depends on the number of threads."},
+     .help = "Upper bound of the memory in bytes, with the program itself, besides the mapped "
+             "images: --memory of as much is enough. Depends on the number of threads."},
+    {"mapped_bytes", LEAT_FACT_INT, AT(mapped_bytes), LEAT_FACT_BYTES, .help = NULL},
     {"checkpoint_bytes", LEAT_FACT_INT, AT(checkpoint_bytes), LEAT_FACT_BYTES,
      .help = "Size of a checkpoint in bytes."},
     {"payload_bytes", LEAT_FACT_INT, AT(payload_bytes), LEAT_FACT_BYTES,
@@ -120,7 +122,8 @@ const leat_facts leat_facts_estimate = {
     .layout = "model   {parameters} parameters{parts}\n"
               "data    {images}[ of {image_size} x {image_size}]\n"
               "steps   {steps}[ of {each_images}], {epochs} epochs\n"
-              "memory  at most {memory_bytes}[, and the {mapped}]\n"
+              "memory  at most {memory_bytes}[, and the {mapped}][, and the mapped cache "
+              "({mapped_bytes})]\n"
               "bytes   {checkpoint_bytes} per checkpoint; distributed: upload {payload_bytes} per "
               "unit, download {weights_bytes} per step\n"
               "[time    about {seconds} at {images_per_second} {samples}/s, measured here"
@@ -184,6 +187,34 @@ static int read_curriculum(leat_cli *cli, leat_train_wanted *wanted) {
     return leat_cli_fail(cli, &err);
 }
 
+/* Without a curriculum its options would change nothing. */
+static int refuse_without_curriculum(leat_cli *cli, const leat_train_wanted *wanted) {
+    static const char *const names[] = {"tiers", "curriculum-epochs", "curriculum-start",
+                                        "curriculum-end"};
+    char text[LEAT_SETTING_BYTES];
+    const char *value = leat_settings_get(leat_train_settings_table(wanted->model),
+                                          &wanted->settings, "curriculum", text);
+    if (value == NULL || strcmp(value, "none") != 0) return 0;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (leat_cli_given(cli, names[i]))
+            return leat_cli_usage(cli,
+                                  "--%s is of a curriculum, and there is none: add --curriculum "
+                                  "random or FILE, or omit --%s",
+                                  names[i], names[i]);
+    return 0;
+}
+
+/* What the ingest of the cache found doubtful is as doubtful of what is trained on it. What cannot
+ * be opened is for the training to refuse. */
+static void repeat_warning(leat_cli *cli, const char *data) {
+    leat_can_cache *cache = NULL;
+    leat_error ignored = {0};
+    if (leat_can_cache_open(&cache, data, &ignored) != LEAT_OK) return;
+    const char *warning = leat_can_cache_warning(cache);
+    if (warning[0] != 0) leat_cli_note(cli, "leat ingest can warned of this cache: %s", warning);
+    leat_can_cache_close(cache);
+}
+
 static int run(leat_cli *cli, const char *model, bool of_graphs) {
     leat_train_options options = leat_train_options_default();
     leat_train_wanted wanted;
@@ -197,6 +228,8 @@ static int run(leat_cli *cli, const char *model, bool of_graphs) {
     if (!leat_cli_flag(cli, "dry-run")) leat_cli_cancellable(cli);
     int status = leat_train_wanted_read(&wanted, cli, folder);
     if (status == 0 && of_graphs) status = read_curriculum(cli, &wanted);
+    if (status == 0 && of_graphs) status = refuse_without_curriculum(cli, &wanted);
+    if (status == 0 && of_graphs) repeat_warning(cli, data);
     if (status == 0 && leat_cli_flag(cli, "dry-run"))
         status = show_estimate(cli, model, data, &options);
     else if (status == 0 && folder == NULL)

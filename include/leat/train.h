@@ -162,10 +162,12 @@ typedef struct leat_train_estimate {
     int64_t samples, sample_size;          /* as in leat_run_facts */
     int64_t steps, step_samples;           /* step_samples: of the first step */
     double epochs;
-    int64_t memory_bytes; /* at most, besides the mapped data and the program itself */
+    int64_t memory_bytes; /* at most, with what the process has by now, besides the mapped data;
+                             memory_bytes of the options that is as much is enough */
     int64_t checkpoint_bytes;
     int64_t payload_bytes, weights_bytes; /* of a unit's result and of the weights, encoded */
     double samples_per_second;            /* 0 if not measured */
+    int64_t mapped_bytes; /* of the data that are mapped; 0: of images, which are not counted */
 } leat_train_estimate;
 /* Checks the options against the data set and computes the estimate; `measure`: also the speed, for
  * a second or two. Writes nothing. Errors as leat_train. */

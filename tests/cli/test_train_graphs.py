@@ -61,11 +61,46 @@ class Runs(unittest.TestCase):
         state = re.search("state   .*\n", whole.stdout)[0]
         self.assertIn(state, more.stdout)
 
+    def test_memory(self):
+        """What --dry-run says is enough, and with less by a half the run is refused."""
+        words = ("--steps", 1, "--threads", 1)
+        done = leat("train", "gat", at("cache"), *words, "--dry-run", status=0)
+        self.assertRegex(done.stdout, r"memory  at most [0-9.]+ MiB, and the mapped cache \([0-9.]+"
+                         r" [KM]iB\)\n")
+        estimate = json.loads(leat("train", "gat", at("cache"), *words, "--dry-run", "--json",
+                                   status=0).stdout)
+        self.assertNotIn("mapped_bytes", estimate)
+        most = -(-estimate["memory_bytes"] // (1 << 20))
+        refused = train("gat", "tight", *words, "--memory", f"{most // 2}M", status=1)
+        least = int(re.search(r"use --memory (\d+)M", refused.stderr)[1])
+        self.assertLessEqual(abs(least - most), 4)
+        # a process that has just begun may be a little larger than another
+        train("gat", "roomy", *words, "--memory", f"{most + 2}M")
+
+    def test_warnings(self):
+        """The ingest's of the cache; and that nothing can be measured, with what follows."""
+        says = "leat ingest can warned of this cache: "
+        leat("ingest", "can", at("logs"), "-o", at("benign"), "--vocab", "benign",
+             "--val-fraction", 0, status=0)
+        done = leat("train", "vgae", at("benign"), "-o", at("blind"), "--steps", 1, status=0)
+        self.assertNotIn("occur only in attack frames", done.stderr)
+        self.assertIn("leat eval and leat detect will have no threshold; ingest with "
+                      "--val-fraction above 0", done.stderr)
+        for words in (("-o", at("warned")), ("--dry-run",)):
+            done = leat("train", "vgae", at("cache"), *words, "--steps", 1, status=0)
+            self.assertEqual(done.stderr.count(says), 1)
+            self.assertRegex(done.stderr, says + ".* occur only in attack frames of the training")
+        self.assertIn("occur only in attack frames", leat("inspect", at("cache"), status=0).stdout)
+
     def test_refused(self):
         for model, words, says in (
                 ("vgae", ["--loss", "ce"], "unknown option --loss"),
                 ("gat", ["--loss", "mse"], "it takes focal, ce or weighted"),
                 ("vgae", ["--steps", 1, "--curriculum", "random"], "set curriculum-epochs"),
+                ("gat", ["--steps", 1, "--tiers", 5],
+                 "--tiers is of a curriculum, and there is none: add --curriculum random or FILE"),
+                ("vgae", ["--steps", 1, "--curriculum", "none", "--curriculum-epochs", 3],
+                 "omit --curriculum-epochs"),
                 ("vgae", ["--steps", 1, "--max-nodes", 1], "batch may have (max-nodes 1, "),
                 ("gat", ["--steps", 1, "--pack", "fixed", "--oversize", "skip"], "leave none out"),
                 ("gat", [], "the run has no end: set steps or epochs")):

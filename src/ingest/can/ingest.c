@@ -301,10 +301,10 @@ static leat_code make_cache(leat_can_job *job, leat_error *err) {
     if (code == LEAT_OK)
         leat_can_comparable_warn(&job->plan, &job->splits, &job->names, job->like.digest[0] != 0,
                                  meta->warning, sizeof meta->warning);
+    if (code == LEAT_OK && job->like.digest[0] == 0)
+        leat_can_names_warn(&job->names, &job->options->settings, meta->warning,
+                            sizeof meta->warning);
     if (code == LEAT_OK) leat_can_append_warning(job->result, meta->warning);
-    if (job->like.digest[0] == 0)
-        leat_can_names_warn(&job->names, &job->options->settings, job->result->warning,
-                            sizeof job->result->warning);
     if (code == LEAT_OK) code = write_cache(job, parts, meta, err);
     if (code == LEAT_OK) count_labels(job);
     if (code == LEAT_OK) leat_can_fill_result(job, meta);

@@ -22,12 +22,19 @@ leat_code leat_train_bytes(const leat_task *task, const leat_train_options *opti
     return LEAT_OK;
 }
 
+/* The same with `more` bytes and with what the process has by now. */
+static leat_code whole_bytes(const leat_task *task, const leat_train_options *options,
+                             const leat_feed *feed, int64_t more, int64_t *bytes, leat_error *err) {
+    LEAT_TRY(leat_train_bytes(task, options, feed, bytes, err));
+    *bytes += more + (leat_rss_bytes() > 0 ? leat_rss_bytes() : 0);
+    return LEAT_OK;
+}
+
 leat_code leat_train_check_memory(const leat_task *task, const leat_train_options *options,
                                   const leat_feed *feed, int64_t more, leat_error *err) {
     int64_t bytes = 0;
     if (options->memory_bytes == 0) return LEAT_OK;
-    LEAT_TRY(leat_train_bytes(task, options, feed, &bytes, err));
-    bytes += more + (leat_rss_bytes() > 0 ? leat_rss_bytes() : 0);
+    LEAT_TRY(whole_bytes(task, options, feed, more, &bytes, err));
     if (bytes <= options->memory_bytes) return LEAT_OK;
     return leat_fail(err, LEAT_ERR_LIMIT,
                      "--memory %lldM is too low for this run; use --memory %lldM, fewer threads or "
@@ -95,6 +102,7 @@ static leat_code fill(leat_trainer *trainer, const leat_task *task,
     estimate->parameters = sizes.parameters;
     if (task->parts != NULL) task->parts(model, estimate->parts);
     estimate->samples = feed->count;
+    estimate->mapped_bytes = feed->mapped_bytes;
     estimate->sample_size = feed->class->sample_size;
     LEAT_TRY(leat_feed_position(feed, 1, &estimate->step_samples, err));
     LEAT_TRY(leat_feed_position(feed, estimate->steps, &position, err));
@@ -102,7 +110,6 @@ static leat_code fill(leat_trainer *trainer, const leat_task *task,
     LEAT_TRY(leat_exchange_measure(task->model, options, feed, &sent, &unused, err));
     estimate->payload_bytes = sent.payload;
     estimate->weights_bytes = sent.weights;
-    LEAT_TRY(leat_train_bytes(task, options, feed, &estimate->memory_bytes, err));
     return leat_weights_bytes(model, &estimate->checkpoint_bytes, err);
 }
 
@@ -113,6 +120,8 @@ static leat_code make(leat_feed *feed, leat_run_options *all, bool measure,
     LEAT_TRY(leat_run_options_settle(all, feed, err));
     LEAT_TRY(leat_feed_plan(feed, options, err));
     LEAT_TRY(leat_feed_steps(feed, options, &estimate->steps, err));
+    /* before the trainer has its memory, and is part of the process */
+    LEAT_TRY(whole_bytes(all->task, options, feed, RESIDENT_ROOM, &estimate->memory_bytes, err));
     LEAT_TRY(create_trainer(&trainer, all->task, options, feed, err));
     leat_code code = fill(trainer, all->task, options, estimate, err);
     if (code == LEAT_OK && measure) code = measure_speed(trainer, estimate, err);

@@ -96,6 +96,7 @@ struct leat_feed {
     /* Of the data. */
     int64_t count;               /* samples; an epoch uses each once */
     const char *fingerprint;     /* 64 hexadecimal digits */
+    int64_t mapped_bytes;        /* of files that a run maps; 0: not counted */
     const leat_samples *samples; /* NULL: it has none of one size */
     /* Since leat_feed_plan: steps that a run can have, and the most of any step or unit
      * (samples_most only with `numbers`). */

@@ -95,6 +95,17 @@ static leat_code take_sizes(graph_feed *self, leat_error *err) {
     return LEAT_OK;
 }
 
+/* Of the splits that a run reads, to train and to measure. */
+static leat_code count_mapped(const graph_feed *self, int64_t *bytes, leat_error *err) {
+    static const char *const names[] = {LEAT_CAN_SPLIT_TRAIN, LEAT_CAN_SPLIT_VAL};
+    leat_can_split split;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        LEAT_TRY(leat_can_cache_find_split(self->cache, names[i], &split, err));
+        *bytes += split.file_bytes;
+    }
+    return LEAT_OK;
+}
+
 leat_code leat_graph_feed_open(leat_feed *feed, const char *path, leat_error *err) {
     const leat_graph_filter filter = row_of(feed)->graphs;
     leat_can_facts facts;
@@ -104,6 +115,7 @@ leat_code leat_graph_feed_open(leat_feed *feed, const char *path, leat_error *er
     LEAT_TRY(leat_can_cache_open(&self->cache, path, err));
     LEAT_TRY(leat_can_cache_file(self->cache, LEAT_CAN_SPLIT_TRAIN, &self->file, err));
     LEAT_TRY(take_sizes(self, err));
+    LEAT_TRY(count_mapped(self, &feed->mapped_bytes, err));
     leat_can_cache_get_facts(self->cache, &facts);
     feed->fingerprint = facts.fingerprint;
     for (int64_t g = 0; g < self->file->shape.graphs; g++)

@@ -158,7 +158,8 @@ static void note_classes(const graph_measure *self, char note[LEAT_MEASURE_NOTE_
     if (self->count == 0)
         snprintf(
             note, LEAT_MEASURE_NOTE_BYTES,
-            "the split val has no %s graph: nothing is measured, and no checkpoint is the best",
+            "the split val has no %s graph: nothing is measured, no checkpoint is the best, and "
+            "leat eval and leat detect will have no threshold; ingest with --val-fraction above 0",
             self->graphs == LEAT_FILTER_BENIGN ? "benign" : "labelled");
     else if (self->class == &leat_gat_class && (attacks == 0 || attacks == self->count))
         snprintf(note, LEAT_MEASURE_NOTE_BYTES,
