@@ -232,7 +232,8 @@ class Bus(unittest.TestCase):
             ((at("vgae"), log, "--stride", "0"), 2, "run or a whole number from 1"),
             ((at("vgae"), log, "--bus", "both"), 2, "--bus"),
             ((at("vgae"), log, "--alarms-per-minute", "10001"), 2, "10000"),
-            ((at("vgae"), log, "--threshold", "f1", "--target-fpr", "0.1"), 2, "omit one of the two"),
+            ((at("vgae"), log, "--threshold", "f1", "--target-fpr", "0.1"), 2,
+             "omit one of the two"),
             ((at("gat"), log, "--score", "difficulty"), 2, "leave --score out"),
             ((), 2, "RUN is missing"),
         ]
