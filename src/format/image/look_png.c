@@ -44,8 +44,7 @@ static leat_code read_chunk(png_chunks *chunks, const leat_png_chunk *chunk, lea
     if (is(chunk, "tRNS")) header->channels = 4;
     if (is(chunk, "acTL") && chunk->have_bytes >= 4 && leat_big_endian(chunk->data, 4) > 1)
         header->remarks |= 1U << LEAT_IMAGE_SEVERAL;
-    if (is(chunk, "eXIf") && whole)
-        leat_orientation_exif(&chunks->exif, chunk->data, chunk->size_bytes);
+    if (is(chunk, "eXIf") && whole) leat_png_exif(&chunks->exif, chunk->data, chunk->size_bytes);
     header->orientation = leat_png_orientation(&chunks->texts, &chunks->exif);
     chunks->ended = is(chunk, "IEND");
     return LEAT_OK;

@@ -76,10 +76,14 @@ static int of_xmp(const uint8_t *text, int64_t size_bytes) {
     return found.xmp;
 }
 
+void leat_png_exif(leat_orientation *found, const uint8_t *bytes, int64_t size_bytes) {
+    for (; size_bytes >= 6 && memcmp(bytes, "Exif\0\0", 6) == 0; size_bytes -= 6) bytes += 6;
+    leat_orientation_exif(found, bytes, size_bytes);
+}
+
 static int of_exif(const uint8_t *bytes, int64_t size_bytes) {
     leat_orientation found = {0};
-    for (; size_bytes >= 6 && memcmp(bytes, "Exif\0\0", 6) == 0; size_bytes -= 6) bytes += 6;
-    leat_orientation_exif(&found, bytes, size_bytes);
+    leat_png_exif(&found, bytes, size_bytes);
     return found.exif;
 }
 

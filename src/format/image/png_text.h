@@ -30,6 +30,9 @@ typedef struct leat_png_texts {
 LEAT_MUST_CHECK leat_code leat_png_take_text(leat_png_texts *texts, const leat_png_chunk *chunk,
                                              leat_image_reason *reason, leat_error *err);
 
+/* leat_orientation_exif of data that may begin as those of a JPEG do, with "Exif\0\0". */
+void leat_png_exif(leat_orientation *found, const uint8_t *bytes, int64_t size_bytes);
+
 /* 1..8; `exif`: what an eXIf chunk says, which is before all of them. */
 int leat_png_orientation(const leat_png_texts *texts, const leat_orientation *exif);
 
