@@ -403,6 +403,13 @@ static const shape mapped[] = {
      "4 0 0F5 0.0.0.0.0.0.0.0\npayload_unparsable\npayload_unparsable\npayload_unparsable\n"
      "8 0 0F5 10.20.0.0.0.0.0.0\npayload_unparsable\n10 0 0F5 9.0.0.0.0.0.0.0\n",
      NULL},
+    {"signed bytes where hex ones are expected",
+     "time,id,data\n1,0F5,\"[-65, 46, 96]\"\n2,0F5,\"[65, 46, -96]\"\n3,0F5,10-20-30\n"
+     "4,0F5,\"[65, 46, 96]\"\n",
+     NULL, 0, false,
+     "payload_unparsable\npayload_unparsable\n3 0 0F5 16.32.48.0.0.0.0.0\n"
+     "4 0 0F5 101.70.150.0.0.0.0.0\n",
+     NULL},
     {"decimal bytes", "time,id,bytes\n1,0F5,1 255 016\n2,0F5,256\n3,0F5,FF\n4,0F5,0102\n",
      "data=bytes:dec", 0, false,
      "1 0 0F5 1.255.16.0.0.0.0.0\npayload_unparsable\npayload_unparsable\npayload_unparsable\n",

@@ -130,7 +130,8 @@ static bool has_floats(leat_text data) {
     return false;
 }
 
-/* A sign and not a separator: "[-54, 24]", as Java shows signed bytes. */
+/* A sign and not a separator: "[-54, 24]", as Java shows signed bytes, which are decimal whatever
+ * the column's unit is. 10-20-30 has none. */
 static bool has_sign(leat_text data) {
     for (int i = 0; i + 1 < data.size_bytes; i++) {
         const bool alone = i == 0 || is_separator(data.data[i - 1]);
@@ -141,7 +142,7 @@ static bool has_sign(leat_text data) {
 
 static void read_words(leat_text data, leat_can_unit unit, bool strict, payload *out) {
     const char *at = data.data, *end = at + data.size_bytes;
-    if (unit == LEAT_CAN_UNIT_DEC && has_sign(data)) out->good = false;
+    if (strict && has_sign(data)) out->good = false;
     const char kept = unit == LEAT_CAN_UNIT_DEC && has_floats(data) ? '.' : 0;
     for (;;) {
         while (at < end && is_separator(*at)) at++;
