@@ -423,7 +423,8 @@ typedef struct leat_can_frames_options {
      * what the lines after them have, such as labels, may not be noticed. */
     int32_t sample_lines;
     /* Asked between reads, and a few times a second while nothing arrives: true stops the reader
-     * with LEAT_ERR_CANCELLED. NULL: it waits without end. */
+     * with LEAT_ERR_CANCELLED, after the frames of all lines that have arrived; it may ask
+     * leat_can_frames_count. NULL: it waits without end. */
     bool (*cancelled)(void *user);
     void *cancelled_user;
 } leat_can_frames_options;
@@ -463,8 +464,8 @@ LEAT_API LEAT_MUST_CHECK leat_code leat_can_frames_open(leat_can_frame_reader **
                                                         const char *path,
                                                         const leat_can_frames_options *options,
                                                         leat_error *err);
-/* An open file descriptor, such as standard input, which stays the caller's; `name` is for
- * messages. */
+/* An open file descriptor, such as standard input, which stays the caller's, of text that is not
+ * packed; `name` is for messages. */
 LEAT_API LEAT_MUST_CHECK leat_code leat_can_frames_open_fd(leat_can_frame_reader **out, int fd,
                                                            const char *name,
                                                            const leat_can_frames_options *options,
@@ -480,8 +481,9 @@ LEAT_API LEAT_MUST_CHECK leat_code leat_can_frames_open_source(
 
 /*
  * The next frame; *found is false at the end. LEAT_ERR_INPUT: the text is of no known format, or
- * not of the one that is wanted; its lines end with CR only; its times seem to be gaps, or to lack
- * zeros; or it has a second header with other columns. After a failure it fails in the same way.
+ * not of the one that is wanted; it is packed; its lines end with CR only; its times seem to be
+ * gaps, or to lack zeros; or it has a second header with other columns. After a failure it fails in
+ * the same way.
  */
 LEAT_API LEAT_MUST_CHECK leat_code leat_can_frames_next(leat_can_frame_reader *reader,
                                                         leat_can_frame *frame, bool *found,

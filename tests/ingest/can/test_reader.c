@@ -410,6 +410,7 @@ static void garbage(void **state) {
 
 /* Frames come out before the pipe has more, and a reader that waits can be stopped. */
 static bool stop(void *user) { return *(int *)user != 0; }
+static bool stop_second(void *user) { return (*(int *)user)++ > 0; }
 
 static void write_text(int fd, const char *text) {
     assert_int_equal(write(fd, text, strlen(text)), strlen(text));
@@ -446,6 +447,59 @@ static void pipes(void **state) {
     write_text(ends[1], "more"); /* the descriptor is still open */
     close(ends[0]);
     close(ends[1]);
+}
+
+/* A reader that is stopped before the format is known: whole lines that have arrived are used. */
+static void stopped_early(void **state) {
+    (void)state;
+    int ends[2], asked = 0;
+    leat_can_frames_options options = leat_can_frames_options_default();
+    leat_can_frame_reader *reader = NULL;
+    leat_can_frame frame;
+    bool found = true;
+    assert_int_equal(pipe(ends), 0);
+    options.cancelled = stop_second;
+    options.cancelled_user = &asked;
+    assert_ok(leat_can_frames_open_fd(&reader, ends[0], "a pipe", &options, err));
+    /* the last times of 0 ask for the next other one, which does not come either */
+    write_text(ends[1], "(1.5) can0 123#01\n(2.5) can0 123#02\n(0.0) can0 123#03\n(3.5) can0 1");
+    for (int i = 0; i < 2; i++) {
+        assert_ok(leat_can_frames_next(reader, &frame, &found, err));
+        assert_true(found && frame.time_s == i + 1.5);
+    }
+    assert_fails(leat_can_frames_next(reader, &frame, &found, err), LEAT_ERR_CANCELLED, "a pipe");
+    leat_can_frames_counts counts;
+    leat_can_frames_count(reader, &counts);
+    assert_int_equal(counts.lines, 3);
+    assert_int_equal(counts.frames + counts.rejected, 3);
+    leat_can_frames_close(reader);
+    close(ends[0]);
+    close(ends[1]);
+}
+
+/* What a pipe has is not unpacked, and named. */
+static void packed_pipe(void **state) {
+    (void)state;
+    static const struct {
+        const char *bytes, *want;
+    } cases[] = {{"\x1f\x8b\x08 what", "packed by gzip; unpack it first (zcat)"},
+                 {"BZh91AY&SY what", "packed by bzip2; unpack it first (bzcat)"},
+                 {"\x28\xb5\x2f\xfd\n", "packed by zstd; unpack it first (zstdcat)"}};
+    const leat_can_frames_options options = leat_can_frames_options_default();
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        int ends[2];
+        leat_can_frame_reader *reader = NULL;
+        leat_can_frame frame;
+        bool found = true;
+        assert_int_equal(pipe(ends), 0);
+        write_text(ends[1], cases[i].bytes);
+        close(ends[1]);
+        assert_ok(leat_can_frames_open_fd(&reader, ends[0], "a pipe", &options, err));
+        assert_fails(leat_can_frames_next(reader, &frame, &found, err), LEAT_ERR_INPUT,
+                     cases[i].want);
+        leat_can_frames_close(reader);
+        close(ends[0]);
+    }
 }
 
 /* A writer that stops in the middle of lines, and ends. */
@@ -497,9 +551,10 @@ static void slow_pipe(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(golden_logs), cmocka_unit_test(real_logs), cmocka_unit_test(odd_logs),
-        cmocka_unit_test(gaps),        cmocka_unit_test(unpadded),  cmocka_unit_test(refused),
-        cmocka_unit_test(garbage),     cmocka_unit_test(pipes),     cmocka_unit_test(slow_pipe),
+        cmocka_unit_test(golden_logs),   cmocka_unit_test(real_logs),   cmocka_unit_test(odd_logs),
+        cmocka_unit_test(gaps),          cmocka_unit_test(unpadded),    cmocka_unit_test(refused),
+        cmocka_unit_test(garbage),       cmocka_unit_test(pipes),       cmocka_unit_test(slow_pipe),
+        cmocka_unit_test(stopped_early), cmocka_unit_test(packed_pipe),
     };
     return cmocka_run_group_tests(tests, NULL, core_teardown);
 }

@@ -143,6 +143,17 @@ static leat_code look_at_line(leat_can_frame_reader *self, int64_t from, text_li
     }
 }
 
+/* A line ahead of those that are used. Whoever stops the reading wants what is there already: then
+ * there is none, as at the end of the text. */
+static leat_code look_ahead(leat_can_frame_reader *self, int64_t from, text_line *line,
+                            leat_error *err) {
+    leat_error why = {0};
+    const leat_code code = look_at_line(self, from, line, &why);
+    if (code != LEAT_ERR_CANCELLED) return code == LEAT_OK ? code : leat_error_copy(err, &why);
+    *line = (text_line){0};
+    return LEAT_OK;
+}
+
 /* Uses the line, which is at the beginning of the text. Of one that is too long, up to its end. */
 static leat_code use_line(leat_can_frame_reader *self, const text_line *line, leat_error *err) {
     leat_lines_skip(self->lines, line->used_bytes);
@@ -167,13 +178,27 @@ static leat_code look_at_head(leat_can_frame_reader *self, int64_t *size_bytes,
     *size_bytes = *ended_bytes = 0;
     while (count < self->sample_lines && *size_bytes < AHEAD_BYTES) {
         text_line line;
-        LEAT_TRY(look_at_line(self, *size_bytes, &line, err));
+        LEAT_TRY(look_ahead(self, *size_bytes, &line, err));
         if (!line.found || (line.too_long && count > 0)) return LEAT_OK;
         *size_bytes += line.used_bytes;
         if (line.ended) *ended_bytes = *size_bytes;
         count += line.text.size_bytes > 0;
     }
     return LEAT_OK;
+}
+
+/* A file is unpacked, but a pipe is read as it is. No magic has the end of a line. */
+static leat_code check_packed(const leat_can_frame_reader *self, leat_text text, leat_error *err) {
+    static const char *const programs[] = {
+        [LEAT_CODING_GZIP] = "zcat",
+        [LEAT_CODING_BZIP2] = "bzcat",
+        [LEAT_CODING_XZ] = "xzcat",
+        [LEAT_CODING_ZSTD] = "zstdcat",
+    };
+    const leat_coding coding = leat_coding_of((const uint8_t *)text.data, text.size_bytes);
+    if (coding == LEAT_CODING_NONE) return LEAT_OK;
+    return leat_fail(err, LEAT_ERR_INPUT, "\"%s\" is packed by %s; unpack it first (%s)",
+                     self->name, leat_coding_name(coding), programs[coding]);
 }
 
 /* Once, at the first line that is not blank; *found is false if there is none. */
@@ -185,6 +210,7 @@ static leat_code detect(leat_can_frame_reader *self, bool *found, leat_error *er
         LEAT_TRY(look_at_line(self, 0, &line, err));
         *found = line.found;
         if (!line.found) return LEAT_OK;
+        if (self->number == 0) LEAT_TRY(check_packed(self, line.text, err));
         if (line.text.size_bytes > 0) break;
         LEAT_TRY(use_line(self, &line, err));
     }
@@ -218,7 +244,7 @@ static leat_code look_for_time(leat_can_frame_reader *self, int64_t from, double
     *time = NAN;
     for (int64_t at = from; at < AHEAD_BYTES && isnan(*time);) {
         text_line line;
-        LEAT_TRY(look_at_line(self, at, &line, err));
+        LEAT_TRY(look_ahead(self, at, &line, err));
         if (!line.found || line.too_long) return LEAT_OK;
         at += line.used_bytes;
         leat_can_note_buses(&layout, line.text.data, line.text.size_bytes);
