@@ -55,7 +55,8 @@ typedef struct leat_watch leat_watch;
 /*
  * Opens a run as an evaluation does. LEAT_ERR_INPUT: it has no calibration of its checkpoint, with
  * the command that makes it; LEAT_ERR_UNSUPPORTED: its model is not a detector, or its cache has a
- * setting that is not known; others as leat_live_create.
+ * setting that is not known, or windows that mix several buses by --captures merged; others as
+ * leat_live_create.
  */
 LEAT_API LEAT_MUST_CHECK leat_code leat_watch_open(leat_watch **out, const char *run,
                                                    const leat_watch_options *options,

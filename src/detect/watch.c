@@ -85,6 +85,23 @@ static leat_code read_bus(leat_watch *watch, int64_t wanted, leat_error *err) {
     return LEAT_OK;
 }
 
+/* Captures that are merged are sorted by time, whatever recordings they are of. Where identifiers
+ * have no bus there was one, and a log of several is refused as with separate captures. */
+static leat_code read_captures(leat_watch *watch, leat_error *err) {
+    leat_detect_context *context = &watch->context;
+    bool merged = false;
+    LEAT_TRY(read_choice(watch, "captures", "separate", "merged", &merged, err));
+    if (!merged) return LEAT_OK;
+    context->split = false;
+    context->pause_s = 0;
+    if (!context->has_bus) return LEAT_OK;
+    return leat_fail(err, LEAT_ERR_UNSUPPORTED,
+                     "run \"%.200s\" was trained on windows that mix several buses, by --captures "
+                     "merged, which cannot be followed live; ingest the logs with --captures "
+                     "separate, or with --bus merge, and train it again",
+                     watch->detector->run->folder.path);
+}
+
 /* As of a cache: all names are so, or none, since canonical ones have no colon. */
 static bool have_bus(const leat_watch *watch) {
     const leat_graph_context *of = watch->detector->context;
@@ -119,6 +136,7 @@ static leat_code read_context(leat_watch *watch, const leat_watch_options *optio
     context->graph.edge_step = own ? LEAT_EDGE_STEP_OWN : LEAT_EDGE_STEP_PREVIOUS;
     context->graph.self_loops = ignore ? LEAT_SELF_LOOPS_IGNORE : LEAT_SELF_LOOPS_COUNT;
     LEAT_TRY(read_clock_steps(watch, err));
+    LEAT_TRY(read_captures(watch, err));
     LEAT_TRY(read_bus(watch, options->bus, err));
     watch->stride = options->live.stride != 0 ? options->live.stride : of->stride;
     /* one bus of several whose identifiers have theirs, or all of them mixed, cannot be told */

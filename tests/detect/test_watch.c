@@ -30,6 +30,7 @@ static void write_log(const char *name, int seed, bool clean) {
     assert_int_equal(fclose(file), 0);
 }
 
+/* With `like`, as that cache; captures are merged for the folder "merged". */
 static void ingest(const char *dir, int64_t stride, const char *like,
                    leat_can_ingest_result *result) {
     static const char *const train[] = {"normal.csv", "train.csv"};
@@ -43,6 +44,7 @@ static void ingest(const char *dir, int64_t stride, const char *like,
     leat_can_ingest_options options = leat_can_ingest_options_default();
     options.settings.window = WINDOW;
     options.settings.stride = stride;
+    if (strcmp(dir, "merged") == 0) options.settings.captures = LEAT_CAPTURES_MERGED;
     options.train = trains;
     options.train_count = 2;
     options.test = &test;
@@ -192,7 +194,8 @@ static void write_buses(const char *name, int seed, bool more) {
     assert_int_equal(fclose(file), 0);
 }
 
-static void ingest_buses(leat_can_ingest_result *result) {
+static void ingest_buses(const char *dir, leat_can_captures captures,
+                         leat_can_ingest_result *result) {
     char paths[2][LEAT_PATH_BYTES];
     const char *train_log = paths[0], *test_log = paths[1];
     snprintf(paths[0], sizeof paths[0], "%s", core_path("buses.log"));
@@ -200,12 +203,13 @@ static void ingest_buses(leat_can_ingest_result *result) {
     leat_can_ingest_options options = leat_can_ingest_options_default();
     options.settings.window = options.settings.stride = WINDOW;
     options.settings.unlabelled = LEAT_UNLABELLED_BENIGN;
+    options.settings.captures = captures;
     options.train = &train_log;
     options.test = &test_log;
     options.train_count = options.test_count = 1;
     options.threads = 1;
     options.memory_bytes = INT64_C(512) << 20;
-    assert_ok(leat_can_ingest(NULL, 0, core_path("two"), &options, result, err));
+    assert_ok(leat_can_ingest(NULL, 0, core_path(dir), &options, result, err));
 }
 
 /* Identifiers have their bus, and so have unknown ones that are blamed. */
@@ -215,7 +219,7 @@ static void two_buses(void **state) {
     leat_can_cache *cache = NULL;
     write_buses("buses.log", 11, false);
     write_buses("more.log", 12, true);
-    ingest_buses(&result);
+    ingest_buses("two", LEAT_CAPTURES_SEPARATE, &result);
     train("vgae", result.cache, "two_buses");
     leat_watch_options options = leat_watch_options_default();
     options.detector.bootstrap.replicates = 0;
@@ -262,6 +266,43 @@ static void two_buses(void **state) {
                  "have their bus, as \"0:100\"");
     leat_can_cache_close(cache);
     leat_evaluation_destroy(of);
+}
+
+/* ---- captures that are merged ---- */
+
+/* The same scores, and no new recording where the clock falls, since the cache has sorted there; of
+ * several buses, whose windows are mixed, nothing can be followed. */
+static void merged(void **state) {
+    (void)state;
+    leat_can_ingest_result result;
+    leat_watch_options options = leat_watch_options_default();
+    leat_watch *watch = NULL;
+    options.detector.bootstrap.replicates = 0;
+    options.detector.threads = 1;
+    options.detector.target_fpr = 0.1;
+    ingest("merged", WINDOW, NULL, &result);
+    train("vgae", result.cache, "run_merged");
+    leat_evaluation *of = evaluate(core_path("run_merged"), result.cache, &options.detector);
+    assert_ok(leat_watch_open(&watch, core_path("run_merged"), &options, err));
+    compare(of, watch, 0);
+    leat_can_frame frame = {.time_s = 500, .line = FRAMES + 2};
+    leat_watched step;
+    memcpy(frame.id, "101", 3);
+    assert_ok(leat_watch_add(watch, &frame, &step, err));
+    assert_int_equal(step.live.restart, LEAT_LIVE_GOES_ON);
+    leat_watch_close(watch);
+    leat_evaluation_destroy(of);
+    write_buses("buses.log", 11, false);
+    write_buses("more.log", 12, true);
+    ingest_buses("two_merged", LEAT_CAPTURES_MERGED, &result);
+    train("vgae", result.cache, "run_two_merged");
+    leat_evaluation_destroy(evaluate(core_path("run_two_merged"), result.cache, &options.detector));
+    for (int bus = LEAT_WATCH_BUS_OF_RUN; bus <= 0; bus++) {
+        options.bus = bus;
+        assert_fails(leat_watch_open(&watch, core_path("run_two_merged"), &options, err),
+                     LEAT_ERR_UNSUPPORTED, "windows that mix several buses, by --captures merged");
+    }
+    assert_null(watch);
 }
 
 /* ---- what cannot be watched, or scored ---- */
@@ -323,10 +364,8 @@ static void not_scored(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(same_scores),
-        cmocka_unit_test(two_buses),
-        cmocka_unit_test(refused),
-        cmocka_unit_test(not_scored),
+        cmocka_unit_test(same_scores), cmocka_unit_test(two_buses),  cmocka_unit_test(merged),
+        cmocka_unit_test(refused),     cmocka_unit_test(not_scored),
     };
     return cmocka_run_group_tests(tests, setup, core_teardown);
 }
