@@ -52,7 +52,8 @@ typedef struct leat_live_window {
     int64_t first_line, last_line; /* of the log */
     double begin_s, end_s;         /* times of its first and last frame */
     double elapsed_s;              /* of bus time since the input began, without steps back and new
-                                      recordings; it never decreases */
+                                      recordings; it never decreases, and goes on after a step
+                                      back of more than 1 s also where none begins */
     int32_t y;                    /* as in a cache: 1: some frame is labelled as an attack; else -1:
                                      some frame is not labelled; else 0 */
     int32_t steps_back;           /* frames earlier than the one before, which a cache would sort */
@@ -104,7 +105,8 @@ typedef struct leat_live_counts {
 typedef struct leat_live leat_live;
 
 /* LEAT_ERR_OPTION: window, stride, or an option out of its range; LEAT_ERR_INPUT: an identifier of
- * the context is there twice, or longer than any can be. Texts and intervals are copied. */
+ * the context is there twice, longer than any can be, or not written as a cache does. Texts and
+ * intervals are copied. */
 LEAT_API LEAT_MUST_CHECK leat_code leat_live_create(leat_live **out,
                                                     const leat_detect_context *context,
                                                     const leat_live_options *options,

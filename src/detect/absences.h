@@ -29,8 +29,8 @@ void leat_absences_free(leat_absences *absences);
 int64_t leat_absences_bytes(int64_t count);
 /* A new recording: all are forgotten. */
 void leat_absences_restart(leat_absences *absences);
-/* A frame, `passed_s` after the latest one of its recording; `index`: its identifier, or any number
- * from `count` on. Fills events. */
+/* A frame, `passed_s` after the latest one of its recording that was added; `index`: its
+ * identifier, or any number from `count` on. Fills events. */
 void leat_absences_add(leat_absences *absences, const leat_detect_context *context, uint32_t index,
                        double time_s, double passed_s);
 

@@ -14,6 +14,13 @@
 #include "detect/names.h"
 #include "graph/recording.h"
 
+/* Bus time, by the frames of all buses, or of those that are looked at. */
+typedef struct live_clock {
+    bool runs;
+    double before_s; /* time of the frame before */
+    double latest_s; /* since the recording began, or the clock fell */
+} live_clock;
+
 struct leat_live {
     leat_detect_context context; /* identifiers and interval_s are the handle's own */
     leat_live_options options;
@@ -26,8 +33,8 @@ struct leat_live {
     leat_lane lanes[LEAT_LIVE_BUSES_MAX];
     int lane_count, lane; /* the one of the frame before */
     int64_t recording;
-    double before_s; /* time of the frame before, of any bus */
-    double latest_s; /* of the recording */
+    live_clock clock; /* of any bus */
+    live_clock heard; /* without frames that are left out */
     leat_live_window window;
     leat_live_counts counts;
 };
@@ -139,10 +146,12 @@ static leat_code find_lane(leat_live *live, const leat_can_frame *frame, leat_er
     while (at < live->lane_count && live->lanes[at].bus != bus) at++;
     if (at == live->lane_count) {
         if (at > 0 && !live->context.has_bus)
-            return leat_fail(err, LEAT_ERR_INPUT,
-                             "line %lld is of bus %d after frames of bus %d, but the detector was "
-                             "trained on one bus; use --bus %d for the one that it is of",
-                             (long long)frame->line, bus, live->lanes[0].bus, live->lanes[0].bus);
+            return leat_fail(
+                err, LEAT_ERR_INPUT,
+                "line %lld is of bus %d after frames of bus %d, but the detector was "
+                "trained on one bus; name the bus that it was trained on with --bus N (%d or "
+                "%d)",
+                (long long)frame->line, bus, live->lanes[0].bus, live->lanes[0].bus, bus);
         if (at == LEAT_LIVE_BUSES_MAX)
             return leat_fail(err, LEAT_ERR_LIMIT,
                              "line %lld is of bus %d, and there are %d others already; use --bus N",
@@ -159,42 +168,43 @@ static leat_code find_lane(leat_live *live, const leat_can_frame *frame, leat_er
 static leat_live_restart find_restart(const leat_live *live, double time_s) {
     const double pause_s = live->context.pause_s > 0 ? live->context.pause_s : (double)INFINITY;
     if (live->counts.frames == 0 || !live->context.split) return LEAT_LIVE_GOES_ON;
-    if (leat_can_clock_falls(live->before_s, time_s)) return LEAT_LIVE_STEP_BACK;
-    return leat_can_clock_pauses(pause_s, live->before_s, time_s) ? LEAT_LIVE_PAUSE
-                                                                  : LEAT_LIVE_GOES_ON;
+    if (leat_can_clock_falls(live->clock.before_s, time_s)) return LEAT_LIVE_STEP_BACK;
+    return leat_can_clock_pauses(pause_s, live->clock.before_s, time_s) ? LEAT_LIVE_PAUSE
+                                                                        : LEAT_LIVE_GOES_ON;
 }
 
 static void restart(leat_live *live, double time_s, leat_live_step *step) {
-    step->restart_s = fabs(time_s - live->before_s);
+    step->restart_s = fabs(time_s - live->clock.before_s);
     if (step->restart == LEAT_LIVE_STEP_BACK) live->counts.falls++;
     else live->counts.pauses++;
     live->recording++;
-    live->latest_s = time_s;
+    live->clock.runs = live->heard.runs = false;
     for (int i = 0; i < live->lane_count; i++) leat_lane_restart(&live->lanes[i], 0);
     leat_absences_restart(&live->absences);
 }
 
-/* Bus time since the latest frame; 0 for a frame that is earlier. */
-static double pass_time(leat_live *live, double time_s) {
-    if (live->counts.frames == 0) live->latest_s = time_s;
-    const double passed_s = fmax(time_s - live->latest_s, 0);
-    live->latest_s = fmax(live->latest_s, time_s);
-    live->counts.elapsed_s += passed_s;
-    live->before_s = time_s;
-    live->counts.frames++;
+/* Bus time since the latest frame; 0 for a frame that is earlier. A fall is followed also where it
+ * begins no recording: else one frame of the far future would stop time for good. */
+static double pass_time(live_clock *of, double time_s) {
+    if (!of->runs || leat_can_clock_falls(of->before_s, time_s)) of->latest_s = time_s;
+    const double passed_s = fmax(time_s - of->latest_s, 0);
+    of->latest_s = fmax(of->latest_s, time_s);
+    of->before_s = time_s;
+    of->runs = true;
     return passed_s;
 }
 
-/* A frame of a bus that is looked at. */
-static void take_frame(leat_live *live, const leat_can_frame *frame, double passed_s,
-                       leat_live_step *step) {
+/* A frame of a bus that is looked at. Identifiers are missed by the time of such frames alone: that
+ * in which others came has passed, too. */
+static void take_frame(leat_live *live, const leat_can_frame *frame, leat_live_step *step) {
     leat_lane *lane = &live->lanes[live->lane];
     const uint32_t index =
         leat_names_find(&live->names, frame->id, live->context.has_bus ? frame->bus : 0);
     live->counts.frames_unknown += index == LEAT_NAME_UNKNOWN;
     if (lane->frames > 0) live->counts.steps_back += frame->time_s < lane->before_s;
     lane->before_s = frame->time_s;
-    leat_absences_add(&live->absences, &live->context, index, frame->time_s, passed_s);
+    leat_absences_add(&live->absences, &live->context, index, frame->time_s,
+                      pass_time(&live->heard, frame->time_s));
     step->absences = live->absences.events;
     step->absence_count = live->absences.event_count;
     if (!leat_lane_add(lane, &live->scratch, frame, index, &live->window)) return;
@@ -212,8 +222,9 @@ leat_code leat_live_add(leat_live *live, const leat_can_frame *frame, leat_live_
     if (used) LEAT_TRY(find_lane(live, frame, err));
     step->restart = find_restart(live, frame->time_s);
     if (step->restart != LEAT_LIVE_GOES_ON) restart(live, frame->time_s, step);
-    const double passed_s = pass_time(live, frame->time_s);
-    if (used) take_frame(live, frame, passed_s, step);
+    live->counts.elapsed_s += pass_time(&live->clock, frame->time_s);
+    live->counts.frames++;
+    if (used) take_frame(live, frame, step);
     else live->counts.frames_left_out++;
     return LEAT_OK;
 }

@@ -42,7 +42,8 @@ static leat_code add(leat_names *names, const char *text, bool has_bus, uint32_t
     const char *name = text;
     for (; has_bus && *name >= '0' && *name <= '9' && bus <= UINT16_MAX; name++)
         bus = bus * 10 + (uint32_t)(*name - '0');
-    const bool named = !has_bus || (name > text && bus <= UINT16_MAX && *name++ == ':');
+    const bool padded = has_bus && text[0] == '0' && name > text + 1; /* no cache writes 01:0F5 */
+    const bool named = !has_bus || (name > text && !padded && bus <= UINT16_MAX && *name++ == ':');
     const size_t size = named ? strlen(name) : 0;
     if (size < 1 || size > LEAT_NAME_BYTES)
         return leat_fail(err, LEAT_ERR_INPUT,

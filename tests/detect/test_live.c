@@ -29,6 +29,14 @@ static void put_frame(FILE *file, int i, double time, bool more) {
     fprintf(file, "(%.6f) can%d %s#%s\n", time, bus, id, data);
 }
 
+/* Recordings of a log of one clock that stands still between them. */
+static void write_pauses(const char *name) {
+    FILE *file = fopen(core_path(name), "w");
+    assert_non_null(file);
+    for (int i = 0; i < 600; i++) put_frame(file, i, 1000 + i / 200 * 60 + i * 1e-3, false);
+    assert_int_equal(fclose(file), 0);
+}
+
 /* Three recordings: one that a step back ends, and one that a pause does, and some lines that are
  * not frames. Neither half a second back nor 9 s of silence begin a new one, but the first would be
  * sorted, so it is not there. */
@@ -103,6 +111,8 @@ static leat_detect_context context_of(const known *of, const leat_can_settings *
         names[i] = meta->ids.text[i];
         has_bus = has_bus && strchr(names[i], ':') != NULL;
     }
+    const bool merged = settings->captures == LEAT_CAPTURES_MERGED;
+    assert_false(merged && has_bus); /* a stream of several buses: not for a live one */
     return (leat_detect_context){
         .identifiers = names,
         .identifier_count = meta->ids.known,
@@ -111,7 +121,7 @@ static leat_detect_context context_of(const known *of, const leat_can_settings *
         .graph = {settings->edge_step, settings->self_loops},
         .bus = settings->bus,
         .has_bus = has_bus,
-        .split = settings->clock_steps == LEAT_CLOCK_STEPS_SPLIT,
+        .split = settings->clock_steps == LEAT_CLOCK_STEPS_SPLIT && !merged,
         .pause_s = settings->pause_s,
     };
 }
@@ -120,7 +130,8 @@ static int64_t find_graph(const known *of, const leat_live_window *window) {
     for (int64_t i = 0; i < of->graphs; i++) {
         const leat_can_meta_capture *capture = &of->cache->meta.captures[of->facts[i].capture];
         if (of->facts[i].window_start == window->start &&
-            capture->recording == window->recording + 1 && capture->bus == window->bus)
+            (capture->recording == 0 || /* merged */
+             (capture->recording == window->recording + 1 && capture->bus == window->bus)))
             return i;
     }
     fail_msg("no window of recording %d, bus %d, from frame %d", (int)window->recording,
@@ -246,6 +257,20 @@ static void same_windows(void **state) {
     assert_true(windows > 1800);
 }
 
+/* Captures that are merged: one stream of one bus, or of all where those are mixed. */
+static void merged(void **state) {
+    (void)state;
+    const leat_live_options options = leat_live_options_default();
+    write_log("train.log", false);
+    write_pauses("pauses.log");
+    for (int mixed = 0; mixed < 2; mixed++) {
+        leat_can_settings settings = settings_of(20, 7, mixed ? LEAT_BUS_MERGE : 0);
+        settings.captures = LEAT_CAPTURES_MERGED;
+        assert_true(both(core_path("train.log"), core_path("pauses.log"), &settings, &options) >
+                    40);
+    }
+}
+
 /* A real bus. */
 static void real_bus(void **state) {
     (void)state;
@@ -349,6 +374,78 @@ static void missing(void **state) {
     leat_live_destroy(live);
 }
 
+static leat_live_step add_of(leat_live *live, double time_s, const char *id, int bus) {
+    const leat_can_frame frame = frame_of(time_s, id, bus);
+    leat_live_step step;
+    assert_ok(leat_live_add(live, &frame, &step, err));
+    return step;
+}
+
+/* Frames of other buses, even with a clock of their own, take no time from the one that is looked
+ * at. */
+static void missing_on_one(void **state) {
+    (void)state;
+    const leat_live_options options = leat_live_options_default();
+    leat_detect_context context = few_context();
+    context.bus = 1;
+    for (int way = 0; way < 2; way++) {
+        const double ahead_s = way == 0 ? 0 : 500;
+        context.split = way == 0;
+        leat_live *live = live_of(&context, &options);
+        leat_live_counts counts;
+        int64_t told = 0;
+        (void)add_of(live, 0, "100", 1);
+        for (int i = 1; i <= 1200; i++) {
+            const double time_s = i * 1e-3;
+            if (i % 100 == 0) told += add_of(live, time_s, "200", 1).absence_count;
+            else (void)add_of(live, time_s + ahead_s, "100", 0);
+            if (i < 1000) assert_int_equal(told, 0);
+        }
+        assert_int_equal(told, 1);
+        leat_live_count(live, &counts);
+        assert_int_equal(counts.missing, 1);
+        assert_int_equal(counts.falls, 0);
+        if (way == 0) assert_true(fabs(counts.elapsed_s - 1.2) < 1e-9);
+        leat_live_destroy(live);
+    }
+    /* nothing on it for longer than the floor is silence, whatever the others do; and a new
+     * recording, which they may begin, forgets all */
+    context.split = true;
+    leat_live *live = live_of(&context, &options);
+    (void)add_of(live, 0, "100", 1);
+    for (int i = 1; i <= 300; i++) (void)add_of(live, i * 0.01, "100", 0);
+    assert_int_equal(add_of(live, 3.01, "200", 1).absence_count, 0);
+    (void)add_of(live, 1000, "100", 0);
+    assert_int_equal(add_of(live, 1.5, "100", 0).restart, LEAT_LIVE_STEP_BACK);
+    for (int i = 0; i <= 200; i++)
+        assert_int_equal(add_of(live, 1.5 + i * 0.01, "200", 1).absence_count, 0);
+    leat_live_destroy(live);
+}
+
+/* Where recordings are not split, a frame of the far future does not stop time. */
+static void far_future(void **state) {
+    (void)state;
+    const leat_live_options options = leat_live_options_default();
+    leat_detect_context context = few_context();
+    context.split = false;
+    leat_live *live = live_of(&context, &options);
+    int64_t told = 0;
+    (void)add(live, 0, "100");
+    (void)add(live, 1e6, "7FF");
+    for (int i = 1; i <= 120; i++) {
+        const leat_live_step step = add(live, i * 0.01, "7FF");
+        assert_int_equal(step.restart, LEAT_LIVE_GOES_ON);
+        told += step.absence_count;
+    }
+    leat_live_counts counts;
+    leat_live_count(live, &counts);
+    assert_int_equal(told, 1);
+    assert_int_equal(counts.missing, 1);
+    assert_int_equal(counts.falls, 0);
+    assert_true(fabs(counts.elapsed_s - 1e6 - 1.19) < 1e-6);
+    leat_live_destroy(live);
+}
+
 static void windows(void **state) {
     (void)state;
     const leat_detect_context context = few_context();
@@ -400,6 +497,33 @@ static void first_frames(void **state) {
     leat_live_destroy(live);
 }
 
+static void refused_names(void **state) {
+    (void)state;
+    const leat_live_options plain = leat_live_options_default();
+    leat_detect_context context = few_context();
+    leat_live *live = NULL;
+    static const char *const twice[] = {"100", "200", "100"};
+    context.identifiers = twice;
+    assert_fails(leat_live_create(&live, &context, &plain, err), LEAT_ERR_INPUT,
+                 "\"100\" is twice");
+    static const char *const odd[] = {"1:100", "2:200", "300"};
+    context.identifiers = odd;
+    context.has_bus = true;
+    assert_fails(leat_live_create(&live, &context, &plain, err), LEAT_ERR_INPUT,
+                 "identifier 3 of the detector, \"300\", is not a bus, a colon, and");
+    /* however many zeros a damaged run puts before a bus */
+    static const char *const padded[] = {"1:100", "0000000000000000000000001:0F5", "0:300"};
+    context.identifiers = padded;
+    assert_fails(leat_live_create(&live, &context, &plain, err), LEAT_ERR_INPUT,
+                 "identifier 2 of the detector, \"0000000000000000000000001:0F5\", is not a bus");
+    static const char *const longer[] = {"100", "12345678901234567", "300"};
+    context.identifiers = longer;
+    context.has_bus = false;
+    assert_fails(leat_live_create(&live, &context, &plain, err), LEAT_ERR_INPUT,
+                 "is not a text of up to 16 characters");
+    assert_null(live);
+}
+
 static void refused(void **state) {
     (void)state;
     const leat_live_options plain = leat_live_options_default();
@@ -422,20 +546,6 @@ static void refused(void **state) {
     options = plain;
     options.overdue_floor_s = NAN;
     assert_fails(leat_live_create(&live, &context, &options, err), LEAT_ERR_OPTION, "overdue");
-    static const char *const twice[] = {"100", "200", "100"};
-    context.identifiers = twice;
-    assert_fails(leat_live_create(&live, &context, &plain, err), LEAT_ERR_INPUT,
-                 "\"100\" is twice");
-    static const char *const odd[] = {"1:100", "2:200", "300"};
-    context.identifiers = odd;
-    context.has_bus = true;
-    assert_fails(leat_live_create(&live, &context, &plain, err), LEAT_ERR_INPUT,
-                 "identifier 3 of the detector, \"300\", is not a bus, a colon, and");
-    static const char *const longer[] = {"100", "12345678901234567", "300"};
-    context.identifiers = longer;
-    context.has_bus = false;
-    assert_fails(leat_live_create(&live, &context, &plain, err), LEAT_ERR_INPUT,
-                 "is not a text of up to 16 characters");
     assert_null(live);
     /* a second bus, where identifiers do not name theirs: after it, the first goes on */
     context = few_context();
@@ -446,7 +556,7 @@ static void refused(void **state) {
     frame.bus = 4;
     assert_fails(leat_live_add(live, &frame, &step, err), LEAT_ERR_INPUT,
                  "line 1 is of bus 4 after frames of bus 3, but the detector was trained on one "
-                 "bus; use --bus 3");
+                 "bus; name the bus that it was trained on with --bus N (3 or 4)");
     frame.bus = 3;
     for (int i = 0; i < 3; i++) assert_ok(leat_live_add(live, &frame, &step, err));
     assert_non_null(step.window);
@@ -472,8 +582,11 @@ static void refused(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(same_windows), cmocka_unit_test(real_bus),     cmocka_unit_test(missing),
-        cmocka_unit_test(windows),      cmocka_unit_test(first_frames), cmocka_unit_test(refused),
+        cmocka_unit_test(same_windows),   cmocka_unit_test(merged),
+        cmocka_unit_test(real_bus),       cmocka_unit_test(missing),
+        cmocka_unit_test(windows),        cmocka_unit_test(far_future),
+        cmocka_unit_test(missing_on_one), cmocka_unit_test(first_frames),
+        cmocka_unit_test(refused_names),  cmocka_unit_test(refused),
     };
     return cmocka_run_group_tests(tests, NULL, core_teardown);
 }
