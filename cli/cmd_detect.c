@@ -19,14 +19,9 @@ typedef struct following {
     bool told_rejected, told_buses, told_unknown;
     int64_t bus; /* to follow; below 0: all */
     leat_detect_buses buses;
+    int64_t line; /* of the last frame */
     leat_detect_end end;
 } following;
-
-static bool is_stopped(void *user) {
-    const following *self = user;
-    const leat_progress progress = {"watching", "frames", self->end.live.frames, -1};
-    return !leat_cli_progress(self->cli, &progress);
-}
 
 /* What is said once, on stderr, since it makes scores doubtful. Fewer windows may be an attack. */
 enum { WINDOWS_ENOUGH = 10 };
@@ -52,10 +47,18 @@ static void note_doubts(following *self) {
     if (self->end.live.steps_back > 0 && !self->told_back) {
         self->told_back = true;
         leat_cli_note(self->cli,
-                      "a frame before line %lld is earlier than the one before it; a cache would "
+                      "a frame up to line %lld is earlier than the one before it; a cache would "
                       "sort them, so scores of such windows differ from those of leat eval",
-                      (long long)read->lines);
+                      (long long)self->line);
     }
+}
+
+/* Asked at each read, so that doubts are told also while no line is a frame. */
+static bool is_stopped(void *user) {
+    following *self = user;
+    if (self->reader != NULL) note_doubts(self);
+    const leat_progress progress = {"watching", "frames", self->end.live.frames, -1};
+    return !leat_cli_progress(self->cli, &progress);
 }
 
 /* A frame of a bus more than can be followed is left out; what else is wrong ends the command. */
@@ -80,6 +83,7 @@ static leat_code take_frame(following *self, const leat_can_frame *frame, leat_e
     leat_watched step;
     leat_detect_bus_see(&self->buses, self->bus, frame->bus);
     leat_detect_bus_note(self->cli, &self->buses, self->bus, false);
+    self->line = frame->line;
     leat_code code = leat_watch_add(self->watch, frame, &step, err);
     if (code != LEAT_OK) return pass_over(self, code, err);
     if (step.live.restart != LEAT_LIVE_GOES_ON) {
@@ -104,11 +108,26 @@ static leat_code follow(following *self, leat_error *err) {
     return code;
 }
 
+/* A bus on which nothing was watched is not one without alarms. */
+static void note_nothing(const following *self) {
+    const leat_live_counts *live = &self->end.live;
+    leat_watch_facts facts;
+    if (live->windows > 0) return;
+    leat_watch_get_facts(self->watch, &facts);
+    leat_cli_note(self->cli,
+                  "no window of %lld frames was scored: frames %lld, of other buses %lld, "
+                  "recordings %lld, rejected lines %lld",
+                  (long long)facts.window, (long long)live->frames,
+                  (long long)(live->frames_left_out + self->end.unfollowed),
+                  (long long)(1 + live->falls + live->pauses), (long long)self->end.read.rejected);
+}
+
 static void finish(following *self, leat_code code) {
     leat_alarm_line line;
     while (leat_alarms_end(self->alarms, &line)) leat_detect_alarm_line(self->cli, &line);
     note_doubts(self);
     leat_detect_bus_note(self->cli, &self->buses, self->bus, true);
+    if (code == LEAT_OK || code == LEAT_ERR_CANCELLED) note_nothing(self);
     leat_alarms_count(self->alarms, &self->end.alarms);
     self->end.reason = code == LEAT_OK ? "end" : code == LEAT_ERR_CANCELLED ? "stopped" : "failed";
     leat_detect_end_line(self->cli, &self->end);

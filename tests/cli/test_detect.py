@@ -2,6 +2,7 @@
 it; a bus that is not well, and what is refused. Runs the command named by LEAT (default:
 build/leat).
 """
+import gzip
 import json
 import os
 import random
@@ -160,6 +161,52 @@ class Bus(unittest.TestCase):
             self.assertEqual((end["event"], end["reason"]), ("end", "stopped"))
             self.assertEqual(end["frames"], len(log))
 
+    def test_stopped_early(self):
+        """Before the format is known: lines that have arrived are frames; nothing was scored."""
+        with subprocess.Popen([LEAT, "detect", at("vgae")], text=True, stdin=subprocess.PIPE,
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+            process.stdout.readline()
+            process.stdin.write(candump(frames(3, WINDOW + 9)))
+            process.stdin.flush()
+            process.send_signal(signal.SIGINT)
+            rest = process.stdout.read()
+            self.assertEqual(process.wait(LIMIT), 0, process.stderr.read())
+            end = read(rest)[-1]
+            # the signal may be faster than the pipe
+            self.assertEqual(end["reason"], "stopped")
+            self.assertIn(end["frames"], (0, WINDOW + 9))
+
+    def test_rejected_from_now_on(self):
+        """Told while it goes on, though no window ends any more."""
+        with subprocess.Popen([LEAT, "detect", at("vgae")], text=True, stdin=subprocess.PIPE,
+                              stdout=subprocess.DEVNULL, stderr=subprocess.PIPE) as process:
+            process.stdin.write(candump(frames(3, 256)) + "what\n")
+            process.stdin.flush()
+            self.assertIn("line 257 is not a frame", process.stderr.readline())
+            process.stdin.close()
+            self.assertEqual(process.wait(LIMIT), 0)
+
+    def test_nothing_watched(self):
+        """A bus on which no window ends is not one without alarms."""
+        log = write("short.log", "".join(
+            candump(frames(3, WINDOW - 1, begin=1000 - 10 * i)) for i in range(5)) + "what\n")
+        documents, noted = detect(log)
+        self.assertEqual(documents[-1]["windows"], 0)
+        self.assertIn(f"no window of {WINDOW} frames was scored: frames 95, of other buses 0, "
+                      "recordings 5, rejected lines 1", noted)
+        _, noted = detect(log, "--bus", 3)
+        self.assertIn("of other buses 95", noted)
+
+    def test_packed(self):
+        """A file is unpacked, a pipe is refused by what it is."""
+        packed = gzip.compress(candump(frames(3, 300)).encode())
+        with open(at("packed.log.gz"), "wb") as file:
+            file.write(packed)
+        documents, _ = detect(at("packed.log.gz"))
+        self.assertEqual(documents[-1]["frames"], 300)
+        done = leat("detect", at("vgae"), status=1, input=packed, text=False)
+        self.assertIn(b"packed by gzip; unpack it first (zcat)", done.stderr)
+
     def test_a_bus_that_is_not_well(self):
         """Garbage, cut lines, time that goes back, an hour of silence, an identifier that is
         missing: everything is told, nothing ends it."""
@@ -243,7 +290,8 @@ class Bus(unittest.TestCase):
                 self.assertIn(what, done.stderr)
                 self.assertNotIn('"alarm"', done.stdout)
         documents, noted = detect(two, status=1)
-        self.assertIn("trained on one bus; use --bus 0", noted)
+        self.assertIn("trained on one bus; name the bus that it was trained on with --bus N "
+                      "(0 or 1)", noted)
         self.assertEqual(documents[-1]["reason"], "failed")
         documents, _ = detect(two, "--bus", 1)
         self.assertEqual(documents[-1]["frames_left_out"], 60)
