@@ -7,6 +7,7 @@
 #include <math.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -14,6 +15,7 @@
 #include "load/graph_support.h"
 #include "train/run/session.h"
 #include "train/step/exchange.h"
+#include "train/tasks/graphs/detector.h"
 #include "train/tasks/graphs/gat_task.h"
 #include "train/tasks/graphs/graph_context.h"
 #include "train/tasks/graphs/vgae_task.h"
@@ -311,6 +313,50 @@ static void a_damaged_one_is_refused(void **state) {
     leat_free(text);
 }
 
+/* Whole, but of another cache, or something that is no file: neither trains nor scores. */
+static void a_foreign_one_is_refused(void **state) {
+    leat_graph_context *context = NULL;
+    leat_can_cache *framed = graphs_open(graphs_framed);
+    leat_detector *detector = NULL;
+    leat_train_options options = options_of("vgae", 1);
+    leat_train_result result;
+    char run[300], path[320];
+    (void)state;
+    snprintf(run, sizeof run, "%s", run_of("foreign", graphs_stored));
+    snprintf(path, sizeof path, "%s/detector.json", run);
+    assert_ok(leat_graph_context_make(&context, framed, err));
+    assert_ok(leat_graph_context_count(context, framed, err));
+    assert_ok(leat_graph_context_save(context, run, err));
+    leat_graph_context_destroy(context);
+    leat_can_cache_close(framed);
+    options.resume = true;
+    assert_fails(leat_train("vgae", graphs_stored, run, &options, &result, err), LEAT_ERR_CORRUPT,
+                 "is of the cache f000000000000000..., but the run was trained on e00000");
+    assert_fails(leat_detector_open(&detector, run, -1, LEAT_WINDOW_SCORE_RESIDUAL, NULL, err),
+                 LEAT_ERR_CORRUPT, "but the run was trained on e000000000000000...; restore it");
+    assert_int_equal(unlink(path), 0);
+    assert_int_equal(mkfifo(path, 0600), 0);
+    assert_fails(leat_graph_context_load(&context, run, err), LEAT_ERR_CORRUPT, "it is not a file");
+    assert_int_equal(unlink(path), 0);
+    assert_ok(leat_path_make_dir(path, err));
+    assert_fails(leat_graph_context_load(&context, run, err), LEAT_ERR_CORRUPT, "it is not a file");
+}
+
+/* A calibration that is a link, whatever its step. */
+static void linked_calibrations_are_refused(void **state) {
+    leat_train_options options = options_of("vgae", 1);
+    leat_train_result result;
+    char run[300], path[360];
+    (void)state;
+    snprintf(run, sizeof run, "%s", run_of("linked", graphs_stored));
+    snprintf(path, sizeof path, "%s/calibration-000000009.safetensors", run);
+    assert_int_equal(symlink("elsewhere", path), 0);
+    options.resume = true;
+    assert_fails(leat_train("vgae", graphs_stored, run, &options, &result, err), LEAT_ERR_INPUT,
+                 "calibration-000000009.safetensors\" is a link, and training would write to its");
+    assert_int_equal(unlink(path), 0);
+}
+
 static void another_name(leat_can_meta *meta) {
     snprintf(meta->ids.text[7], sizeof meta->ids.text[7], "%s", "1065");
 }
@@ -383,6 +429,8 @@ int main(void) {
         cmocka_unit_test(scores_are_of_graphs_on_one_machine),
         cmocka_unit_test(the_context_is_kept),
         cmocka_unit_test(a_damaged_one_is_refused),
+        cmocka_unit_test(a_foreign_one_is_refused),
+        cmocka_unit_test(linked_calibrations_are_refused),
         cmocka_unit_test(other_caches_are_refused),
     };
     return cmocka_run_group_tests(tests, graphs_setup, teardown);

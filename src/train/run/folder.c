@@ -44,7 +44,8 @@ static leat_code refuse_link(const char *dir, const char *name, leat_error *err)
                      path);
 }
 
-static leat_code refuse_links_in(const char *dir, leat_error *err) {
+/* Links among the names of a folder that begin so. */
+static leat_code refuse_links_in(const char *dir, const char *begin, leat_error *err) {
     leat_path_list names = {0};
     leat_path_facts facts;
     LEAT_TRY(leat_path_stat(dir, &facts, err));
@@ -52,7 +53,8 @@ static leat_code refuse_links_in(const char *dir, leat_error *err) {
     LEAT_TRY(leat_path_list_dir(dir, &names, err));
     leat_code code = LEAT_OK;
     for (int64_t i = 0; i < names.count && code == LEAT_OK; i++)
-        code = refuse_link(dir, names.paths[i], err);
+        if (strncmp(names.paths[i], begin, strlen(begin)) == 0)
+            code = refuse_link(dir, names.paths[i], err);
     leat_path_list_free(&names);
     return code;
 }
@@ -66,10 +68,11 @@ static leat_code refuse_links(const leat_run_folder *folder, leat_error *err) {
     char rewind[LEAT_PATH_BYTES];
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         LEAT_TRY(refuse_link(folder->path, names[i], err));
-    LEAT_TRY(refuse_links_in(folder->checkpoints, err));
-    LEAT_TRY(refuse_links_in(folder->samples, err));
+    LEAT_TRY(refuse_links_in(folder->path, LEAT_RUN_CALIBRATION, err));
+    LEAT_TRY(refuse_links_in(folder->checkpoints, "", err));
+    LEAT_TRY(refuse_links_in(folder->samples, "", err));
     LEAT_TRY(leat_run_folder_join(folder, LEAT_RUN_REWIND, rewind, err));
-    return refuse_links_in(rewind, err);
+    return refuse_links_in(rewind, "", err);
 }
 
 static leat_code judge(leat_run_folder *folder, bool resume, leat_error *err) {

@@ -27,7 +27,8 @@
 #define LEAT_RUN_LEDGER "ledger.jsonl"
 #define LEAT_RUN_REFERENCE "reference.json"
 #define LEAT_RUN_DETECTOR "detector.json"
-#define LEAT_RUN_REPORT "report.html" /* of the command */
+#define LEAT_RUN_CALIBRATION "calibration-" /* begins the names of a detector's calibrations */
+#define LEAT_RUN_REPORT "report.html"       /* of the command */
 #define LEAT_RUN_CHECKPOINTS "checkpoints"
 #define LEAT_RUN_SAMPLES "samples"
 #define LEAT_RUN_REWIND ".leat.rewind"

@@ -8,6 +8,7 @@
 #include "base/mem.h"
 #include "format/safetensors/safetensors.h"
 #include "nn/models/gat/model.h"
+#include "train/run/folder.h"
 #include "train/tasks/graphs/calibration.h"
 
 #define FORMAT "leat.calibration"
@@ -17,7 +18,8 @@
 enum { F = LEAT_MICRO_NODE_FEATURES, TENSORS_MOST = 13, METADATA = 7 };
 
 void leat_calibration_name(int64_t step, char name[LEAT_CALIBRATION_NAME_BYTES]) {
-    snprintf(name, LEAT_CALIBRATION_NAME_BYTES, "calibration-%09lld.safetensors", (long long)step);
+    snprintf(name, LEAT_CALIBRATION_NAME_BYTES, LEAT_RUN_CALIBRATION "%09lld.safetensors",
+             (long long)step);
 }
 
 /* ---- Its tensors ---------------------------------------------------------------------------- */
@@ -228,6 +230,8 @@ leat_code leat_calibration_load(leat_calibration **out, const char *path,
     LEAT_TRY(leat_path_stat(path, &facts, err));
     if (facts.kind == LEAT_PATH_NONE)
         return leat_fail(err, LEAT_ERR_NOT_FOUND, "\"%.300s\" does not exist", path);
+    /* to open a pipe would wait for who writes to it */
+    if (facts.kind != LEAT_PATH_FILE) return corrupt(&self, "it is not a file", err);
     const leat_code code = read_file(&self, scoring, state, err);
     leat_safetensors_destroy(self.tensors);
     leat_free(self.bytes);

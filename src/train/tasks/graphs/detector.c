@@ -121,7 +121,9 @@ static leat_code fill(leat_detector *self, const char *run, int64_t step, const 
                              .parameters = self->parameters,
                              .wants = leat_calibration_wants(self->run->task->model, self->score),
                              .kernels = kernels};
-    return leat_graph_context_load(&self->context, self->run->folder.path, err);
+    LEAT_TRY(leat_graph_context_load(&self->context, self->run->folder.path, err));
+    return leat_graph_context_check(self->context, self->run->folder.path, self->run->identity.data,
+                                    err);
 }
 
 leat_code leat_detector_open(leat_detector **out, const char *run, int64_t step,
@@ -169,7 +171,7 @@ static void remove_old(const leat_run *run) {
     leat_path_list names = {0};
     if (leat_path_list_dir(run->folder.path, &names, NULL) != LEAT_OK) return;
     for (int64_t i = 0; i < names.count; i++) {
-        static const char begin[] = "calibration-";
+        static const char begin[] = LEAT_RUN_CALIBRATION;
         char name[LEAT_CALIBRATION_NAME_BYTES], path[LEAT_PATH_BYTES];
         if (strncmp(names.paths[i], begin, strlen(begin)) != 0) continue;
         const int64_t step = strtoll(names.paths[i] + strlen(begin), NULL, 10);
@@ -182,26 +184,56 @@ static void remove_old(const leat_run *run) {
     leat_path_list_free(&names);
 }
 
+/* A run folder may come from somebody else: nothing is written through its links. */
+static leat_code save(const leat_detector *self, const char *path, leat_error *err) {
+    leat_path_facts facts;
+    bool link = false;
+    LEAT_TRY(leat_path_is_link(path, &link, err));
+    if (link)
+        return leat_fail(err, LEAT_ERR_INPUT,
+                         "\"%.130s\" is a link, and its target would be overwritten: remove it",
+                         path);
+    LEAT_TRY(leat_path_stat(path, &facts, err));
+    if (facts.kind == LEAT_PATH_NONE || facts.kind == LEAT_PATH_FILE)
+        return leat_calibration_save(self->calibration, path, err);
+    return leat_fail(err, LEAT_ERR_INPUT, "\"%.130s\" is not a file: remove it", path);
+}
+
 static void keep_it(const leat_detector *self, const char *path,
                     char note[LEAT_DETECTOR_NOTE_BYTES]) {
     leat_error why = {0};
-    const leat_code code = leat_calibration_save(self->calibration, path, &why);
+    const leat_code code = save(self, path, &why);
     if (code == LEAT_OK) remove_old(self->run);
     else if (note != NULL)
         snprintf(note, LEAT_DETECTOR_NOTE_BYTES, "the calibration could not be kept: %.240s",
                  why.message);
 }
 
+/* The one in the run's folder; *path is where it is, or would be. */
+static leat_code load_kept(leat_detector *self, char path[LEAT_PATH_BYTES], leat_error *err) {
+    char name[LEAT_CALIBRATION_NAME_BYTES];
+    leat_calibration *of = NULL;
+    leat_calibration_name(self->checkpoint->step, name);
+    LEAT_TRY(leat_run_folder_join(&self->run->folder, name, path, err));
+    LEAT_TRY(leat_calibration_load(&of, path, &self->scoring, self->checkpoint->state, err));
+    leat_code code = LEAT_OK;
+    if (strcmp(of->cache, self->run->identity.data) != 0)
+        code = leat_fail(err, LEAT_ERR_CORRUPT,
+                         "\"%.300s\" was made of the cache %.16s..., on which the run was not "
+                         "trained",
+                         path, of->cache);
+    if (code == LEAT_OK) self->calibration = of;
+    else leat_calibration_destroy(of);
+    return code;
+}
+
 leat_code leat_detector_calibrate(leat_detector *detector, const leat_scoring_work *with, bool keep,
                                   char note[LEAT_DETECTOR_NOTE_BYTES], leat_error *err) {
     leat_detector *self = detector;
-    char name[LEAT_CALIBRATION_NAME_BYTES], path[LEAT_PATH_BYTES];
+    char path[LEAT_PATH_BYTES];
     leat_error why = {0};
     LEAT_ASSERT(self->calibration == NULL);
-    leat_calibration_name(self->checkpoint->step, name);
-    LEAT_TRY(leat_run_folder_join(&self->run->folder, name, path, err));
-    leat_code code = leat_calibration_load(&self->calibration, path, &self->scoring,
-                                           self->checkpoint->state, &why);
+    const leat_code code = load_kept(self, path, &why);
     self->reused = code == LEAT_OK;
     if (!can_replace(code)) return leat_error_copy(err, &why);
     LEAT_TRY(check_cache(self, with->cache, &why, err));

@@ -29,7 +29,8 @@ typedef struct leat_detector {
  * step. With step -1, the note says if the run has measured a better state than any that has a
  * checkpoint. LEAT_ERR_UNSUPPORTED: its model is no detector; LEAT_ERR_OPTION: no such checkpoint,
  * or the model has no such score; LEAT_ERR_NOT_FOUND: it has no checkpoint; LEAT_ERR_INPUT: a
- * weight is not finite. `kernels` is not copied.
+ * weight is not finite; LEAT_ERR_CORRUPT: its detector.json is damaged, or of another cache than it was
+ * trained on. `kernels` is not copied.
  */
 LEAT_MUST_CHECK leat_code leat_detector_open(leat_detector **out, const char *run, int64_t step,
                                              leat_window_score score, const char *kernels,
@@ -41,9 +42,10 @@ const char *leat_detector_score_name(const leat_detector *detector);
 /*
  * Gets the calibration from the run's folder, or makes it from the cache that the run was trained
  * on, and keeps it there if `keep` is set; the calibrations of checkpoints that are gone are
- * removed then. A damaged one, or one of other weights, is made again. with->cache NULL, or another
- * one: LEAT_ERR_INPUT if there is none, with the command that makes it. If it cannot be written,
- * that is in the note (NULL: not told) and nothing else.
+ * removed then. A damaged one, or one of other weights or of another cache, is made again.
+ * with->cache NULL, or another one: LEAT_ERR_INPUT if there is none, with the command that makes
+ * it. If it cannot be written, or only through a link, that is in the note (NULL: not told) and
+ * nothing else.
  */
 LEAT_MUST_CHECK leat_code leat_detector_calibrate(leat_detector *detector,
                                                   const leat_scoring_work *with, bool keep,

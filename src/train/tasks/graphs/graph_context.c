@@ -317,7 +317,12 @@ static leat_code load(reading *of, leat_error *err) {
     uint8_t *text = NULL;
     int64_t size = 0;
     leat_error why = {0};
-    leat_code code = leat_file_load(of->path, BYTES_MAX, &text, &size, &why);
+    leat_path_facts facts;
+    LEAT_TRY(leat_path_stat(of->path, &facts, err));
+    /* to open a pipe would wait for who writes to it */
+    leat_code code = facts.kind == LEAT_PATH_DIR || facts.kind == LEAT_PATH_OTHER
+                         ? corrupt(&why, "it is not a file")
+                         : leat_file_load(of->path, BYTES_MAX, &text, &size, &why);
     if (code == LEAT_ERR_NOT_FOUND)
         return leat_fail(err, code,
                          "\"%.300s\" is missing: the run was begun without it, or it was removed; "
@@ -339,4 +344,13 @@ leat_code leat_graph_context_load(leat_graph_context **out, const char *run, lea
     if (code == LEAT_OK) *out = of.context;
     else leat_graph_context_destroy(of.context);
     return code;
+}
+
+leat_code leat_graph_context_check(const leat_graph_context *context, const char *run,
+                                   const char *data, leat_error *err) {
+    if (strcmp(context->cache, data) == 0) return LEAT_OK;
+    return leat_fail(err, LEAT_ERR_CORRUPT,
+                     "\"%.200s/" LEAT_RUN_DETECTOR "\" is of the cache %.16s..., but the run was "
+                     "trained on %.16s..." REMEDY,
+                     run, context->cache, data);
 }

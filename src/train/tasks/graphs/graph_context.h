@@ -66,6 +66,11 @@ LEAT_MUST_CHECK leat_code leat_graph_context_save(const leat_graph_context *cont
  * LEAT_ERR_UNSUPPORTED: it is of another version. */
 LEAT_MUST_CHECK leat_code leat_graph_context_load(leat_graph_context **out, const char *run,
                                                   leat_error *err);
+/* Whether it is of the cache with this fingerprint, on which the run was trained: one of another
+ * run is whole, and would change every score in silence. LEAT_ERR_CORRUPT: it is not. */
+LEAT_MUST_CHECK leat_code leat_graph_context_check(const leat_graph_context *context,
+                                                   const char *run, const char *data,
+                                                   leat_error *err);
 
 /*
  * Whether the graphs of a cache mean to the model what those of its training did: windows and

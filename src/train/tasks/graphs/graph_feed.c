@@ -483,6 +483,7 @@ leat_code leat_graph_feed_keep(const leat_feed *feed, const char *run, leat_erro
     leat_error why = {0};
     leat_code code = leat_graph_context_load(&there, run, &why);
     if (code == LEAT_ERR_NOT_FOUND) return write_context(self->cache, run, err);
+    if (code == LEAT_OK) code = leat_graph_context_check(there, run, feed->fingerprint, &why);
     if (code == LEAT_OK) code = leat_graph_context_compare(there, self->cache, &why);
     leat_graph_context_destroy(there);
     return leat_error_copy(err, &why);
