@@ -139,9 +139,17 @@ static leat_code put_scores(leat_split_windows *self, int64_t at, const leat_can
     return LEAT_OK;
 }
 
-/* The first injected frame of a window that has one. */
-static leat_code check_first(const leat_can_graph *graph, leat_error *err) {
+/* What times and frames are found by: every frame after the second is the end of an edge; and the
+ * first injected frame of a window that has one. */
+static leat_code check_frames(const leat_split_windows *self, const leat_can_graph *graph,
+                              leat_error *err) {
     const leat_can_graph_facts *facts = &graph->facts;
+    const int64_t edges = self->windows.window - 2;
+    if (facts->edge_count != edges)
+        return leat_fail(err, LEAT_ERR_CORRUPT,
+                         "graph %lld: %lld edges; a window of %lld frames has %lld; %s",
+                         (long long)facts->graph, (long long)facts->edge_count,
+                         (long long)self->windows.window, (long long)edges, LEAT_CAN_REBUILD);
     if (facts->y != 1 || (facts->attack_first >= 0 && facts->attack_first <= facts->edge_count + 1))
         return LEAT_OK;
     return leat_fail(err, LEAT_ERR_CORRUPT, "graph %lld: first injected frame %d; %s",
@@ -157,7 +165,7 @@ static leat_code read_all(leat_split_windows *self, leat_can_reader *reader,
         leat_can_graph graph;
         LEAT_TRY(leat_ticker_step(ticker, 1, err));
         LEAT_TRY(leat_can_reader_graph(reader, g, &graph, err));
-        LEAT_TRY(check_first(&graph, err));
+        LEAT_TRY(check_frames(self, &graph, err));
         if (graph.facts.capture != last)
             LEAT_TRY(leat_can_cache_get_capture(cache, graph.facts.capture, &capture, err));
         last = graph.facts.capture;

@@ -29,7 +29,8 @@ typedef struct leat_split_windows {
 LEAT_MUST_CHECK leat_code leat_split_windows_table(const leat_can_cache *cache,
                                                    leat_plain_table **out, leat_ticker *ticker,
                                                    leat_error *err);
-/* Of a split, which may have no window. */
+/* Of a split, which may have no window. LEAT_ERR_CORRUPT: a graph has another number of edges than
+ * its window. */
 LEAT_MUST_CHECK leat_code leat_split_windows_read(leat_split_windows *out,
                                                   const leat_can_cache *cache, const char *split,
                                                   const leat_plain_table *table,
