@@ -61,7 +61,7 @@ static leat_code make_table(const void *of, leat_error *err) {
     leat_plain_table *table = NULL;
     leat_code code = leat_plain_create(&plain, IDS, FEATURES, err);
     assert_int_equal(plain == NULL, code != LEAT_OK);
-    if (code == LEAT_OK) code = leat_plain_add(plain, &graph, err);
+    if (code == LEAT_OK) code = leat_plain_add(plain, &graph, 0, err);
     if (code == LEAT_OK) {
         code = leat_plain_finish(plain, &table, err);
         assert_int_equal(table == NULL, code != LEAT_OK);

@@ -74,7 +74,7 @@ static leat_plain_table *make_table(const leat_can_cache *cache, int64_t ids) {
         assert_ok(leat_can_reader_graph(reader, g, &graph, err));
         if (graph.facts.y != 0) continue;
         const leat_plain_graph one = {graph.facts.node_count, graph.node_id, graph.x};
-        assert_ok(leat_plain_add(plain, &one, err));
+        assert_ok(leat_plain_add(plain, &one, g, err));
     }
     assert_ok(leat_plain_finish(plain, &table, err));
     assert_ok(leat_plain_table_check(table, err));

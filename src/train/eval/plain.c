@@ -138,8 +138,9 @@ static leat_code check_graph(const leat_plain_graph *graph, int64_t number, int6
     return LEAT_OK;
 }
 
-leat_code leat_plain_add(leat_plain *plain, const leat_plain_graph *graph, leat_error *err) {
-    LEAT_TRY(check_graph(graph, plain->graphs, plain->ids, plain->features, err));
+leat_code leat_plain_add(leat_plain *plain, const leat_plain_graph *graph, int64_t number,
+                         leat_error *err) {
+    LEAT_TRY(check_graph(graph, number, plain->ids, plain->features, err));
     for (int64_t n = 0; n < graph->node_count; n++) {
         const int64_t id = graph->node_id[n];
         const float *x = graph->x + n * plain->features;

@@ -55,10 +55,10 @@ typedef struct leat_plain leat_plain;
 LEAT_MUST_CHECK leat_code leat_plain_create(leat_plain **out, int64_t ids, int64_t features,
                                             leat_error *err);
 void leat_plain_destroy(leat_plain *plain);
-/* A benign training graph. LEAT_ERR_INPUT names graph, node and feature of a value that is not
- * finite, or an identifier out of range; the builder is then unchanged. */
+/* A benign training graph; its number is for messages. LEAT_ERR_INPUT names graph, node and feature
+ * of a value that is not finite, or an identifier out of range; the builder is then unchanged. */
 LEAT_MUST_CHECK leat_code leat_plain_add(leat_plain *plain, const leat_plain_graph *graph,
-                                         leat_error *err);
+                                         int64_t number, leat_error *err);
 /* The table, which the caller owns. LEAT_ERR_INPUT: no node was added. */
 LEAT_MUST_CHECK leat_code leat_plain_finish(const leat_plain *plain, leat_plain_table **out,
                                             leat_error *err);

@@ -41,7 +41,7 @@ static leat_plain_table *table_of(const graphs *of, int64_t count) {
     assert_ok(leat_plain_create(&plain, IDS, LEAT_NODE_FEATURES, err));
     for (int64_t g = 0; g < count; g++) {
         const leat_plain_graph graph = graph_of(of, g, ids);
-        if (of->y[g] == 0) assert_ok(leat_plain_add(plain, &graph, err));
+        if (of->y[g] == 0) assert_ok(leat_plain_add(plain, &graph, g, err));
     }
     assert_ok(leat_plain_finish(plain, &table, err));
     assert_ok(leat_plain_table_check(table, err));
@@ -135,8 +135,8 @@ static leat_plain_table *small_table(void) {
     assert_ok(leat_plain_create(&plain, 4, 3, err));
     for (int n = 0; n < 4; n++) { /* a graph of a node each, and an empty one */
         const leat_plain_graph graph = {1, ids + n, x + 3 * n}, empty = {0};
-        assert_ok(leat_plain_add(plain, &graph, err));
-        assert_ok(leat_plain_add(plain, &empty, err));
+        assert_ok(leat_plain_add(plain, &graph, 2 * n, err));
+        assert_ok(leat_plain_add(plain, &empty, 2 * n + 1, err));
     }
     assert_ok(leat_plain_finish(plain, &table, err));
     leat_plain_destroy(plain);
@@ -190,7 +190,7 @@ static void large_means(void **state) {
         const int32_t id = 1 + i % 2;
         const float x = 1048576 + (float)(i % 4 / 2) * 0.125F;
         const leat_plain_graph graph = {1, &id, &x};
-        assert_ok(leat_plain_add(plain, &graph, err));
+        assert_ok(leat_plain_add(plain, &graph, i, err));
     }
     assert_ok(leat_plain_finish(plain, &table, err));
     near("own", table->deviation[1], 0.0625, 1e-9);
@@ -213,11 +213,11 @@ static void bad_input(void **state) {
     const int32_t ids[2] = {1, 3}, outside[2] = {1, 4}, negative[2] = {1, -1};
     const float x[6] = {1, 2, 3, 4, 5, 6}, broken[6] = {1, 2, 3, 4, (float)NAN, 6};
     const leat_plain_graph bad[] = {{2, outside, x}, {2, negative, x}, {2, ids, broken}};
-    static const char *const words[] = {"graph 0, node 1: identifier number 4;",
-                                        "graph 0, node 1: identifier number -1;",
-                                        "graph 0, node 1, feature 1: nan is not finite"};
+    static const char *const words[] = {"graph 40, node 1: identifier number 4;",
+                                        "graph 41, node 1: identifier number -1;",
+                                        "graph 42, node 1, feature 1: nan is not finite"};
     for (int i = 0; i < 3; i++)
-        assert_fails(leat_plain_add(plain, &bad[i], err), LEAT_ERR_INPUT, words[i]);
+        assert_fails(leat_plain_add(plain, &bad[i], 40 + i, err), LEAT_ERR_INPUT, words[i]);
     assert_fails(leat_plain_finish(plain, &table, err), LEAT_ERR_INPUT, "no benign graph");
     assert_null(table);
     leat_plain_destroy(plain);

@@ -175,7 +175,7 @@ static leat_code take_train(void *context, const leat_graph_scores *scores, leat
     making *self = context;
     for (int64_t g = 0; g < scores->batch->graphs; g++) {
         const leat_plain_graph graph = residual_of(scores, g);
-        LEAT_TRY(leat_plain_add(self->residual, &graph, err));
+        LEAT_TRY(leat_plain_add(self->residual, &graph, scores->batch->number[g], err));
         self->of->train_graphs++;
     }
     return LEAT_OK;

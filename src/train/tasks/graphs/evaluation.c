@@ -158,10 +158,47 @@ static leat_code list_splits(leat_evaluating *self, leat_error *err) {
     }
     self->own_count = self->out.split_count;
     if (self->out.split_count == 0) return refuse_no_test(self, err);
-    if (named != NULL && !is_test(named))
-        leat_evaluating_note(self, "the split %s is no test: detectors were %s it", named,
-                             strcmp(named, LEAT_CAN_SPLIT_VAL) == 0 ? "chosen on" : "trained on");
     return LEAT_OK;
+}
+
+static bool is_of_cache(const leat_evaluating *self, int run) {
+    return strcmp(self->detectors[run]->run->identity.data, self->facts.fingerprint) == 0;
+}
+
+/* Who has seen a split that is no test; plain scores are always made of this cache. */
+static void note_no_test(leat_evaluating *self) {
+    const char *named = self->options.split;
+    int seen = 0;
+    if (named == NULL || is_test(named)) return;
+    const bool val = strcmp(named, LEAT_CAN_SPLIT_VAL) == 0;
+    for (int r = 0; r < self->out.run_count; r++) seen += is_of_cache(self, r);
+    if (seen == 0)
+        leat_evaluating_note(self, "the split %s is no test: plain scores were %s it", named,
+                             val ? "fitted to" : "made of");
+    else
+        leat_evaluating_note(self, "the split %s is no test: %sdetectors were %s it", named,
+                             seen < self->out.run_count ? "some " : "",
+                             val ? "chosen on" : "trained on");
+}
+
+#define OVERLAP                                                                                    \
+    "validation windows have frames of training windows (--allow-overlap of the ingest): "         \
+    "thresholds that come from them may give more false alarms than they say"
+
+static bool is_overlap(const char *setting) {
+    return setting != NULL && strcmp(setting, "true") == 0;
+}
+
+/* Of this cache, and of others that runs were trained on. */
+static void note_overlap(leat_evaluating *self) {
+    if (is_overlap(leat_can_cache_setting(self->cache, "allow-overlap")))
+        leat_evaluating_note(self, OVERLAP);
+    for (int r = 0; r < self->out.run_count; r++) {
+        const leat_detector *of = self->detectors[r];
+        if (!is_of_cache(self, r) &&
+            is_overlap(leat_graph_context_setting(of->context, "allow-overlap")))
+            leat_evaluating_note(self, "\"%.200s\": its " OVERLAP, of->run->folder.path);
+    }
 }
 
 static void note_split(leat_evaluating *self, int index) {
@@ -201,6 +238,8 @@ static leat_code prepare(leat_evaluating *self, const char *const *runs, int run
     self->out.note = self->note;
     LEAT_TRY(list_splits(self, err));
     for (int i = 0; i < run_count; i++) LEAT_TRY(open_run(self, i, runs[i], err));
+    note_no_test(self);
+    note_overlap(self);
     return LEAT_OK;
 }
 

@@ -37,7 +37,7 @@ static leat_code add_benign(leat_plain *plain, leat_can_reader *reader, int64_t 
         if (facts.y != 0) continue;
         LEAT_TRY(leat_can_reader_graph(reader, g, &graph, err));
         const leat_plain_graph of = plain_of(&graph);
-        LEAT_TRY(leat_plain_add(plain, &of, err));
+        LEAT_TRY(leat_plain_add(plain, &of, g, err));
     }
     return LEAT_OK;
 }
