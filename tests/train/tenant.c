@@ -374,7 +374,8 @@ static const leat_export_class exports = {.files = files};
 static const leat_value measures[] = {
     {.name = "distance", .label = "rows", .better = -1}, {.name = "rows_seen"}, {.name = NULL}};
 
-static int64_t measure_bytes(const leat_train_options *options) {
+static int64_t measure_bytes(const leat_train_options *options, const leat_feed *feed) {
+    (void)feed;
     return options->sample_every > 0 ? (int64_t)sizeof(leat_measuring) : 0;
 }
 
@@ -464,7 +465,8 @@ static const leat_value higher[] = {MEASURE(1), {.name = NULL}},
                         lower[] = {MEASURE(-1), {.name = NULL}},
                         neither[] = {MEASURE(0), {.name = NULL}};
 
-static int64_t no_bytes(const leat_train_options *options) {
+static int64_t no_bytes(const leat_train_options *options, const leat_feed *feed) {
+    (void)feed;
     (void)options;
     return 0;
 }

@@ -17,8 +17,8 @@
 leat_code leat_train_bytes(const leat_task *task, const leat_train_options *options,
                            const leat_feed *feed, int64_t *bytes, leat_error *err) {
     LEAT_TRY(leat_trainer_bytes(task->model, options, feed, bytes, err));
-    *bytes +=
-        SMALL_BYTES + feed->bytes + (task->measure != NULL ? task->measure->bytes(options) : 0);
+    *bytes += SMALL_BYTES + feed->bytes;
+    if (task->measure != NULL) *bytes += task->measure->bytes(options, feed);
     return LEAT_OK;
 }
 

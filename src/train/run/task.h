@@ -24,8 +24,8 @@ typedef struct leat_measuring {
 
 typedef struct leat_measure_class {
     const char *kept; /* ending of the files that it keeps (leat_run_kept_path); NULL: none */
-    /* Bytes that it takes, and that an export takes. */
-    int64_t (*bytes)(const leat_train_options *options);
+    /* Bytes that it takes, and that an export takes, with a feed that is planned. */
+    int64_t (*bytes)(const leat_train_options *options, const leat_feed *feed);
     /* What `of` points to outlives it. `note`, at first "", is what the user should know. */
     leat_code (*create)(void **self, const leat_measuring *of, char note[LEAT_MEASURE_NOTE_BYTES],
                         leat_error *err);

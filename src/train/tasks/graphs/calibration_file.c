@@ -131,6 +131,10 @@ leat_code leat_calibration_save(const leat_calibration *calibration, const char 
     texts metadata;
     describe(&of, &rows, &metadata);
     leat_code code = plan(&rows, metadata.of, &file, err);
+    int64_t bytes = 0;
+    for (int i = 0; i < rows.count; i++) bytes += bytes_of(&rows.of[i]);
+    /* at once: a buffer that grows takes up to three times as much */
+    if (code == LEAT_OK) code = leat_buf_reserve(&file, bytes, err);
     for (int i = 0; i < rows.count && code == LEAT_OK; i++)
         code = leat_buf_append(&file, rows.of[i].values, bytes_of(&rows.of[i]), err);
     if (code == LEAT_OK) code = leat_file_save(path, file.data, file.size, err);

@@ -14,6 +14,7 @@
 #include "train/eval/scores.h"
 #include "train/tasks/graphs/detector.h"
 #include "train/tasks/graphs/graph_feed.h"
+#include "train/tasks/graphs/graph_micro.h"
 #include "train/tasks/graphs/graph_score.h"
 
 const leat_value leat_vgae_measures[] = {
@@ -189,11 +190,37 @@ static leat_code create(void **out, const leat_measuring *of, const leat_model_c
     return LEAT_OK;
 }
 
+/* What there is of each graph of validation: the tables of their file; scores and labels that are
+ * measured; the calibration (calibration.h), with its three numbers while it is made, and the bytes
+ * of its file. */
+enum {
+    FILE_BYTES = 8 + 8 + 4 + 4,
+    MEASURED_BYTES = 8 + 4,
+    GAT_KEPT_BYTES = 8 + 4,
+    VGAE_KEPT_BYTES = LEAT_WINDOW_SCORES * 8 + 4,
+    VGAE_MAKING_BYTES = LEAT_REFERENCE_NUMBERS * 8
+};
+
+static int64_t split_bytes(const leat_train_options *options, const leat_feed *feed,
+                           const leat_model_class *class) {
+    const leat_graph_file *file = NULL;
+    /* what cannot be read ends the run when it begins to measure, with the reason */
+    if (leat_can_cache_file(leat_graph_feed_cache(feed), LEAT_CAN_SPLIT_VAL, &file, NULL) !=
+        LEAT_OK)
+        return 0;
+    const int64_t graphs = file->shape.graphs,
+                  makers = leat_graph_makers_bytes(file, options->threads);
+    if (class != &leat_gat_class)
+        return makers + graphs * (FILE_BYTES + 2 * VGAE_KEPT_BYTES + VGAE_MAKING_BYTES);
+    return makers + graphs * (FILE_BYTES + MEASURED_BYTES + 2 * GAT_KEPT_BYTES) +
+           leat_eval_ranking_bytes(graphs);
+}
+
 /* Graphs of validation are taken to be no larger than a batch of training. At the end, the best
  * checkpoint is in memory a second time, with a table of two numbers of each identifier and
  * feature while it is made, and when it is done. */
-static int64_t bytes_of(const leat_train_options *options, const leat_model_class *class,
-                        int64_t nodes, int64_t edges) {
+static int64_t bytes_of(const leat_train_options *options, const leat_feed *feed,
+                        const leat_model_class *class, int64_t nodes, int64_t edges) {
     const leat_graph_scoring scoring = {.class = class,
                                         .settings = options->settings,
                                         .wants = LEAT_GRAPH_WANT_FIRST,
@@ -208,17 +235,18 @@ static int64_t bytes_of(const leat_train_options *options, const leat_model_clas
     if (leat_model_measure(class, &alone, &sizes, NULL) != LEAT_OK) return 0;
     const int64_t table =
         leat_plain_bytes(leat_graph_vocabulary(&scoring), LEAT_MICRO_NODE_FEATURES);
-    return bytes + sizes.bytes + 6 * 4 * sizes.parameters + 2 * table;
+    return bytes + sizes.bytes + 6 * 4 * sizes.parameters + 2 * table +
+           split_bytes(options, feed, class);
 }
 
-static int64_t vgae_bytes(const leat_train_options *options) {
+static int64_t vgae_bytes(const leat_train_options *options, const leat_feed *feed) {
     const leat_vgae_settings *settings = options->settings;
-    return bytes_of(options, &leat_vgae_class, settings->max_nodes, settings->max_edges);
+    return bytes_of(options, feed, &leat_vgae_class, settings->max_nodes, settings->max_edges);
 }
 
-static int64_t gat_bytes(const leat_train_options *options) {
+static int64_t gat_bytes(const leat_train_options *options, const leat_feed *feed) {
     const leat_gat_settings *settings = options->settings;
-    return bytes_of(options, &leat_gat_class, settings->max_nodes, settings->max_edges);
+    return bytes_of(options, feed, &leat_gat_class, settings->max_nodes, settings->max_edges);
 }
 
 static leat_code vgae_create(void **self, const leat_measuring *of,

@@ -56,9 +56,14 @@ static double get_reference(const void *self) {
     return of->measure.halves;
 }
 
+static int64_t measure_bytes(const leat_train_options *options, const leat_feed *feed) {
+    (void)feed;
+    return leat_image_measure_bytes(options);
+}
+
 static const leat_measure_class measure = {
     .kept = LEAT_GRID_ENDING,
-    .bytes = leat_image_measure_bytes,
+    .bytes = measure_bytes,
     .create = create,
     .destroy = destroy,
     .take = take,
