@@ -87,6 +87,7 @@ static int write_report(leat_cli *cli, const leat_eval_report *report) {
 
 static int evaluate(leat_cli *cli, const leat_evaluation_options *options) {
     leat_eval_report report = {.intervals = options->bootstrap.replicates > 0,
+                               .block_windows = options->bootstrap.block_windows,
                                .parts = leat_cli_flag(cli, "parts")};
     leat_evaluation *evaluation = NULL;
     leat_can_cache *cache = NULL;

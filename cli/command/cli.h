@@ -146,6 +146,8 @@ void leat_out(leat_cli *cli, const char *format, ...) LEAT_PRINTF(2, 3);
 void leat_out_text(leat_cli *cli, const char *text, int64_t size_bytes);
 /* The same for a NUL-terminated name or path. */
 void leat_out_name(leat_cli *cli, const char *name);
+/* Columns of the terminal that output goes to; 0: it is not a terminal. */
+int leat_out_width(void);
 /* Like leat_out, of any size. */
 void leat_out_lines(leat_cli *cli, const char *text, int64_t size_bytes);
 /* The same as a quoted JSON string. */

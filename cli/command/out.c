@@ -233,6 +233,11 @@ int leat_out_columns(void) {
     return size.ws_col;
 }
 
+int leat_out_width(void) {
+    struct winsize size;
+    return ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
+}
+
 int64_t leat_out_rss_bytes(void) {
     FILE *file = fopen("/proc/self/statm", "re");
     if (file == NULL) return -1;

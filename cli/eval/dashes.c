@@ -27,9 +27,55 @@ static const char *column_of(const char *key) {
     return NULL; /* not in the table */
 }
 
+/* ---- Too few blocks ----------------------------------------------------------------------- */
+
+int64_t leat_eval_blocks(const leat_evaluation_split *split, int64_t block_windows) {
+    const leat_eval_windows *windows = &split->windows;
+    int64_t blocks = 0, size = 0, last = -1;
+    for (int64_t i = 0; i < windows->count; i++) {
+        if (windows->label[i] < 0) continue;
+        if (blocks == 0 || size == block_windows || windows->capture[i] != last) {
+            blocks++;
+            size = 0;
+        }
+        size++;
+        last = windows->capture[i];
+    }
+    return blocks;
+}
+
+/* The longest blocks of which a split has enough; 0: it has too few windows. */
+static int64_t longest_blocks(const leat_evaluation_split *split, int64_t too_long) {
+    int64_t low = 0, high = too_long; /* enough at low, too few at high */
+    while (high - low > 1) {
+        const int64_t middle = low + (high - low) / 2;
+        if (leat_eval_blocks(split, middle) >= LEAT_BOOTSTRAP_BLOCKS_MIN) low = middle;
+        else high = middle;
+    }
+    return low;
+}
+
+/* Says how many there are, and what helps, of all windows of a split; false: that is not why. */
+static bool describe_blocks(char text[LEAT_PLAIN_BYTES], const leat_eval_item *item) {
+    const int64_t size = item->report->block_windows;
+    if (item->group.kind != LEAT_EVAL_ALL) return false;
+    const int64_t blocks = leat_eval_blocks(item->split, size);
+    if (blocks >= LEAT_BOOTSTRAP_BLOCKS_MIN) return false;
+    const int64_t better = longest_blocks(item->split, size);
+    char a[LEAT_WORDS_BYTES], b[LEAT_WORDS_BYTES], advice[64] = "";
+    if (better > 0)
+        snprintf(advice, sizeof advice, "; use --block-windows %lld", (long long)better);
+    snprintf(text, LEAT_PLAIN_BYTES, "%s of %s, %d are needed%s", leat_things(a, blocks, "block"),
+             leat_things(b, size, "window"), LEAT_BOOTSTRAP_BLOCKS_MIN, advice);
+    return true;
+}
+
+/* ---- Lines -------------------------------------------------------------------------------- */
+
 /* The numbers of a table that are dashes, each with its reason, and the reasons in order. */
 typedef struct lacking {
     const char *column[LEAT_EVAL_REASONS], *reason[LEAT_EVAL_REASONS];
+    char blocks[LEAT_PLAIN_BYTES]; /* one of the reasons */
     int count;
 } lacking;
 
@@ -43,7 +89,9 @@ static void list_lacking(lacking *out, const leat_eval_item *item) {
         /* the column has the interval of AUROC */
         if (column == NULL || (!auroc && strcmp(at.key, "intervals_95") == 0)) continue;
         out->column[out->count] = column;
-        out->reason[out->count++] = at.reason;
+        const bool blocks =
+            strcmp(at.key, "intervals_95") == 0 && describe_blocks(out->blocks, item);
+        out->reason[out->count++] = blocks ? out->blocks : at.reason;
     }
 }
 

@@ -12,6 +12,7 @@ typedef struct leat_eval_report {
     const leat_can_cache *cache; /* for the names of captures */
     leat_can_facts facts;        /* of the cache */
     bool intervals;              /* those of the bootstrap were asked for */
+    int64_t block_windows;       /* of its blocks */
     bool parts;                  /* on the terminal also attack types, vehicles and captures */
 } leat_eval_report;
 
@@ -78,6 +79,9 @@ typedef struct leat_eval_missing {
     const char *key, *reason;
 } leat_eval_missing;
 bool leat_eval_missing_at(const void *item, int index, void *out);
+
+/* How many blocks of this many windows with a label a split has; a capture begins a block. */
+int64_t leat_eval_blocks(const leat_evaluation_split *split, int64_t block_windows);
 
 /* Why numbers of a table are dashes. A reason is a line for all rows that lack the same numbers for
  * it. */

@@ -192,10 +192,6 @@ static const leat_fact group_facts[] = {
     {"per_hour_range", LEAT_FACT_CHARS, AT(per_hour), .help = NULL},
     {"found", LEAT_FACT_CHARS, AT(found), .label = "episodes found", .help = NULL},
     {"mark", LEAT_FACT_CHARS, AT(mark), .help = NULL},
-    {"per_hour_low", LEAT_FACT_REAL, AT(group.per_benign_hour_poisson.low), LEAT_FACT_COUNT,
-     .help = NULL},
-    {"per_hour_high", LEAT_FACT_REAL, AT(group.per_benign_hour_poisson.high), LEAT_FACT_COUNT,
-     .help = NULL},
     {0},
 };
 

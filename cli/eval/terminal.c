@@ -1,4 +1,5 @@
-/* An evaluation in words: a table per split, 100 columns wide unless names are long. */
+/* An evaluation in words: a table per split, 97 columns wide unless names are long, and 78 on a
+ * narrower terminal. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -6,32 +7,47 @@
 #include "eval/eval.h"
 #include "threshold.h"
 
-enum { NAME = 19 /* "unknown identifiers" */, PARTS_SHOWN = 24, COLUMNS = 100 };
+enum { NAME = 19 /* "unknown identifiers" */, PARTS_SHOWN = 24, COLUMNS = 100, WIDE = 98 };
 
-static const char row_layout[] =
+static const char wide_layout[] =
     " {auroc:5} {auroc_range:11} {average_precision:5} {precision:5} {recall:6} {f1:5} {mcc:6} "
     "{realised_fpr:7} {false_alarms_per_benign_hour:8} {delay_ms:8}\n";
+static const char narrow_layout[] =
+    " {auroc:5} {average_precision:5} {precision:5} {recall:6} {f1:5} {realised_fpr:7} "
+    "{false_alarms_per_benign_hour:8} {delay_ms:8}\n";
+
+static int columns(void) {
+    const int most = leat_out_width();
+    return most > 0 && most < COLUMNS ? most : COLUMNS;
+}
+
+static bool is_narrow(void) { return columns() < WIDE; }
 
 static void put_heads(leat_cli *cli, int width) {
-    leat_out(cli, "  %-*s %5s %11s %5s %5s %6s %5s %6s %7s %8s %8s\n", width, "", "AUROC", "95 %",
-             "AP", "prec.", "recall", "F1", "MCC", "FPR", "FA/h", "delay");
+    if (is_narrow())
+        leat_out(cli, "  %-*s %5s %5s %5s %6s %5s %7s %8s %8s\n", width, "", "AUROC", "AP", "prec.",
+                 "recall", "F1", "FPR", "FA/h", "delay");
+    else
+        leat_out(cli, "  %-*s %5s %11s %5s %5s %6s %5s %6s %7s %8s %8s\n", width, "", "AUROC",
+                 "95 %", "AP", "prec.", "recall", "F1", "MCC", "FPR", "FA/h", "delay");
 }
 
 static void put_row(leat_cli *cli, const leat_eval_item *item, int width) {
     char name[LEAT_PLAIN_BYTES];
     leat_out(cli, "%-1s %s", item->mark,
              leat_column_pad(name, width, leat_plain(name, item->name)));
-    leat_facts_write(cli, leat_eval_item_facts, row_layout, item);
+    leat_facts_write(cli, leat_eval_item_facts, is_narrow() ? narrow_layout : wide_layout, item);
 }
 
 /* A text in lines of a terminal, after `begin` and below its end. */
 static void put_lines(leat_cli *cli, const char *begin, const char *text) {
     const int indent = (int)strlen(begin);
+    const int most = columns();
     int column = indent;
     leat_out(cli, "%s", begin);
     while (*text != 0) {
         const int size = (int)strcspn(text, " ");
-        if (column > indent && column + size > COLUMNS) {
+        if (column > indent && column + size > most) {
             leat_out(cli, "\n%*s", indent, "");
             column = indent;
         }
@@ -56,14 +72,22 @@ static void put_dashes(leat_cli *cli, const leat_eval_dashes *of) {
 
 /* What the rates of false alarms mean in numbers that can be counted. */
 static void put_false_alarms(leat_cli *cli, const leat_eval_item *item) {
-    if (isnan(item->group.per_benign_hour_poisson.low)) return;
-    leat_out(cli, "  ");
-    leat_out_name(cli, item->name);
-    leat_facts_write(
-        cli, leat_eval_item_facts,
-        ": {false_positives} in {benign_bus_seconds} of benign bus time: "
-        "{per_hour_low} to {per_hour_high} an hour at 95 %[; calibration error {ece}]\n",
-        item);
+    const leat_eval_group *of = &item->group;
+    const leat_eval_interval *range = &of->per_benign_hour_poisson;
+    char name[LEAT_PLAIN_BYTES], line[2 * LEAT_PLAIN_BYTES];
+    char count[LEAT_WORDS_BYTES], time[LEAT_WORDS_BYTES];
+    char low[LEAT_WORDS_BYTES], high[LEAT_WORDS_BYTES];
+    if (isnan(range->low)) return;
+    snprintf(line, sizeof line, "%s: %s in %s of benign bus time: %s to %s an hour at 95 %%",
+             leat_plain(name, item->name),
+             leat_things(count, of->counts.false_positives, "false alarm"),
+             leat_words_seconds(time, of->time.benign_seconds),
+             leat_display_words(low, LEAT_DISPLAY_COUNT, range->low),
+             leat_display_words(high, LEAT_DISPLAY_COUNT, range->high));
+    put_lines(cli, "  ", line);
+    if (isnan(of->ece.value)) return;
+    snprintf(line, sizeof line, "%s: calibration error %.3f", name, of->ece.value);
+    put_lines(cli, "  ", line);
 }
 
 /* Whether what it blames is what was injected, in windows of which that can be told. */
@@ -88,6 +112,15 @@ static void put_blame(leat_cli *cli, const leat_eval_item *item) {
                  leat_things(words, all->known, "detected window"), more);
     }
     put_lines(cli, "  ", line);
+}
+
+/* What the delay does not show: an attack that no window finds has none. */
+static void put_found(leat_cli *cli, const leat_eval_item *item) {
+    if (item->group.episodes.count == 0) return;
+    leat_out(cli, "  ");
+    leat_out_name(cli, item->name);
+    leat_facts_write(cli, leat_eval_item_facts,
+                     ": {found} episodes found[, after {episode_delay_ms} (median)]\n", item);
 }
 
 static void put_split_head(leat_cli *cli, const leat_evaluation_split *split,
@@ -124,6 +157,7 @@ static void put_table(leat_cli *cli, const leat_eval_report *report,
         leat_eval_item_make(&item, report, split, m);
         put_false_alarms(cli, &item);
         put_blame(cli, &item);
+        put_found(cli, &item);
     }
 }
 
@@ -204,9 +238,12 @@ void leat_eval_terminal(leat_cli *cli, const leat_eval_report *report) {
         put_table(cli, report, split);
         if (report->parts) put_parts(cli, report, split);
     }
-    leat_out(cli,
-             "\n* highest AUROC. FPR: benign windows that alarm; FA/h: false alarms in an hour "
-             "of bus; delay: from a\n  capture's first injected frame to the end of the first "
-             "window that alarms, median of captures.\n");
+    leat_out(cli, "\n");
+    put_lines(
+        cli, "* ",
+        "highest AUROC. FPR: benign windows that alarm; FA/h: false alarms in an hour of benign "
+        "bus time; delay: from a capture's first injected frame to the end of the first "
+        "window that alarms, median of the captures that were detected.");
+    if (is_narrow()) put_lines(cli, "", "A terminal of 98 columns also shows 95 % and MCC.");
     put_verdict(cli, report);
 }

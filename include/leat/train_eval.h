@@ -202,6 +202,8 @@ typedef struct leat_bootstrap_options {
     int64_t block_windows; /* at least 1 */
 } leat_bootstrap_options;
 #define LEAT_BOOTSTRAP_REPLICATES_MAX 100000
+/* Fewer blocks than these give no interval. */
+#define LEAT_BOOTSTRAP_BLOCKS_MIN 10
 /* Seed 0, 1000 replicates, blocks of 20 windows: at 100 frames each and 1,500 frames a second
  * more than a second of bus, longer than most runs of injected frames. */
 LEAT_API leat_bootstrap_options leat_bootstrap_options_default(void);

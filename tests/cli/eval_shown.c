@@ -187,7 +187,7 @@ __attribute__((constructor)) static void run(int count, char **words) {
     static leat_evaluation_split shown[SPLITS];
     static leat_evaluated_run runs[RUNS];
     leat_evaluation of = {.splits = shown, .methods = methods, .runs = runs, .note = ""};
-    leat_eval_report report = {.of = &of, .intervals = true};
+    leat_eval_report report = {.of = &of, .intervals = true, .block_windows = 3};
     leat_can_cache *cache = NULL;
     leat_can_split split;
     leat_error err = {0};

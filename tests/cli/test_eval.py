@@ -3,14 +3,18 @@ up (tests/cli/eval_shown.c), on a cache of synthetic logs, so that every case oc
 several, windows of one class, without labels, and many.
 """
 import csv
+import fcntl
 import glob
 import io
 import json
 import os
+import pty
 import re
 import shutil
+import struct
 import subprocess
 import tempfile
+import termios
 import unittest
 
 import json_schema
@@ -44,6 +48,27 @@ def shown(kind, form):
     return SHOWN[kind, form]
 
 
+def on_terminal(kind, columns):
+    """What it writes to a terminal of this width."""
+    ours, theirs = pty.openpty()
+    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
+    with subprocess.Popen([os.path.join(BUILD, "tests", "leat_eval_shown"), CACHE, kind,
+                           "terminal"], stdout=theirs) as process:
+        os.close(theirs)
+        text = b""
+        while True:
+            try:
+                more = os.read(ours, 65536)
+            except OSError:  # the other end is closed
+                break
+            if not more:
+                break
+            text += more
+    os.close(ours)
+    assert process.returncode == 0, text
+    return text.decode().replace("\r\n", "\n")
+
+
 def document(kind):
     return json.loads(shown(kind, "json"))
 
@@ -67,6 +92,23 @@ class Terminal(unittest.TestCase):
         for kind in KINDS:
             for line in shown(kind, "parts").split("\n"):
                 self.assertLessEqual(len(line), 100, line)
+
+    def test_a_narrow_terminal(self):
+        for width, wide in ((80, False), (97, False), (98, True)):
+            text = on_terminal("one", width)
+            for line in text[text.index("\n\n"):].split("\n"):  # paths are before it
+                self.assertLessEqual(len(line), width, line)
+            self.assertEqual("  95 %" in text and " MCC " in text, wide)
+            self.assertEqual("also shows 95 % and MCC" in text, not wide)
+            first = document("one")["splits"][0]["results"][0]
+            self.assertEqual(f" {first['mcc']:.3f} " in text, wide)
+            self.assertRegex(text, rf"\n[* ] vgae +{first['auroc']:.3f} ")
+
+    def test_episodes_that_were_missed(self):
+        for split in document("one")["splits"]:
+            first = split["results"][0]
+            self.assertEqual(f"  vgae: {first['episodes_detected']} of {first['episodes']} episodes "
+                             "found" in shown("one", "terminal"), first["episodes"] > 0)
 
     def test_the_best_is_marked_and_a_better_plain_table_named(self):
         text = shown("one", "terminal")

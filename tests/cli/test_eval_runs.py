@@ -71,7 +71,7 @@ class Shown(unittest.TestCase):
                                   "unknown_identifiers"})
                 self.assertRegex(text, rf"\n[* ] {model} +{first['auroc']:.3f} ")
                 self.assertEqual("ece" in first, model == "gat")
-                self.assertEqual(f"; calibration error {first.get('ece', -1):.3f}\n" in text,
+                self.assertEqual(f"\n  gat: calibration error {first.get('ece', -1):.3f}\n" in text,
                                  model == "gat")
                 for result in split["results"]:
                     self.assertEqual(result["threshold_split"], "val")
@@ -89,7 +89,10 @@ class Shown(unittest.TestCase):
         self.assertEqual(split["results"][0]["score"], "reference")
         self.assertNotIn("auroc", split["results"][0]["intervals_95"])
         self.assertNotIn("intervals_95", split["results"][0]["undefined"])  # nobody asked
-        self.assertIn("  -  95 %: too few blocks", leat("eval", at("vgae"), CACHE).stdout)
+        self.assertIn("  -  95 %: 1 block of 20 windows, 10 are needed; use --block-windows 2\n",
+                      leat("eval", at("vgae"), CACHE).stdout)
+        self.assertNotIn("10 are needed",
+                         leat("eval", at("vgae"), CACHE, "--block-windows", 2).stdout)
         self.assertIn("the best F1, fitted for each row on val: ", evaluated(
             at("vgae"), CACHE, "--threshold", "f1"))
 

@@ -8,9 +8,6 @@
 
 #include "train/eval/scores.h"
 
-/* Fewer blocks than these give no interval. */
-#define LEAT_BOOTSTRAP_BLOCKS_MIN 10
-
 /*
  * The interval at 95 % of each metric of `windows` (all columns, in order of capture and start) at
  * a threshold, from the order statistics of its values over the replicates. A replicate draws as
