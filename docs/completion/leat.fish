@@ -368,7 +368,7 @@ complete -c leat -n '__leat_is eval' -l block-windows -x -d 'consecutive windows
 complete -c leat -n '__leat_is eval' -l bootstrap-seed -x -d 'seed of the bootstrap'
 complete -c leat -n '__leat_is eval' -l threads -x -d 'number of threads; no number depends on it'
 complete -c leat -n '__leat_is eval' -l kernels -r -d 'variant of the kernels; no number depends on it'
-complete -c leat -n '__leat_is eval' -l scores -r -d 'write the score of every window of --split (default: train) to FILE as JSON, and no table'
+complete -c leat -n '__leat_is eval' -l scores -r -d 'write the score of every window of --split (default: train) to FILE as JSON, and no table; a FILE that exists is overwritten with --replace alone'
 complete -c leat -n '__leat_is eval' -l parts -d 'also list attack types, vehicles and captures; --json and --html always do'
 complete -c leat -n '__leat_is eval' -l json -d 'write one JSON document to stdout'
 complete -c leat -n '__leat_is eval' -l html -r -d 'also write a page with curves, scores over time and what was blamed: one self-contained file, without scripts or network access'

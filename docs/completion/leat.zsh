@@ -430,7 +430,7 @@ _leat() {
       '--bootstrap-seed[seed of the bootstrap]:bootstrap-seed:' \
       '--threads[number of threads; no number depends on it]:threads:' \
       '--kernels[variant of the kernels; no number depends on it]:kernels:_files' \
-      '--scores[write the score of every window of --split (default: train) to FILE as JSON, and no table]:scores:_files' \
+      '--scores[write the score of every window of --split (default: train) to FILE as JSON, and no table; a FILE that exists is overwritten with --replace alone]:scores:_files' \
       '--parts[also list attack types, vehicles and captures; --json and --html always do]' \
       '--json[write one JSON document to stdout]' \
       '--html[also write a page with curves, scores over time and what was blamed: one self-contained file, without scripts or network access]:html:_files' \
