@@ -163,8 +163,8 @@ class Lost(unittest.TestCase):
         best, = re.findall(r"step (\d+), the best by val_loss", evaluated(run, CACHE))
         for path in glob.glob(os.path.join(run, "checkpoints", f"step-{int(best):09d}.*")):
             os.remove(path)
-        lost = rf"the best by val_loss, step {best} \([\d.]+\), has no complete checkpoint; step \d+ " \
-            "is the best of those left"
+        lost = rf"the best by val_loss, step {best} \([\d.]+\), has no complete checkpoint; " \
+            r"step \d+ is the best of those left"
         self.assertRegex(evaluated(run, CACHE), r"\nnote       \"[^\"]*lost\": " + lost)
         log, = glob.glob(at("logs", "test_01_dos", "*.csv"))
         self.assertRegex(leat("detect", run, log, status=0).stderr, lost)
