@@ -194,6 +194,8 @@ void leat_eval_courses(leat_page *page, const leat_eval_report *report,
     leat_textbuf_put(page->out, "<h3>Scores over time, of ");
     leat_html_text(page->out, whole.name);
     leat_textbuf_put(page->out, "</h3>\n");
+    if (report->of->run_count > 1)
+        leat_textbuf_put(page->out, "<p class=\"note\">Of the first run only.</p>\n");
     if (count > most)
         leat_textbuf_printf(page->out, "<p class=\"note\">The first %d of %s captures%s.</p>\n",
                             most, leat_words_count(words, count),

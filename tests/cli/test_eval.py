@@ -239,6 +239,18 @@ class Page(unittest.TestCase):
                 pages.check_stands_alone(self, text)
                 pages.check_labels(self, text)
 
+    def test_it_says_whose_scores_are_drawn(self):
+        for kind, several in (("one", False), ("seeds", True)):
+            self.assertEqual("Of the first run only." in shown(kind, "page"), several)
+
+    def test_its_verdict(self):
+        """A bar is green only where all intervals are apart: here a plain table is better."""
+        self.assertIn('<div class="panel verdict bad">', shown("one", "page"))
+        for split in document("one")["splits"]:
+            if split["plain_is_better"]:
+                self.assertIn(f"<li>{split['split']}: a plain table is better by AUROC: ",
+                              shown("one", "page"))
+
     def test_its_size_is_bounded(self):
         """25 times the windows: columns have the lowest and the highest score."""
         self.assertLess(len(shown("many", "page")), 1.6 * len(shown("one", "page")))
