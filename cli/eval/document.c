@@ -29,8 +29,9 @@ static const leat_fact run_facts[] = {
     {"step", LEAT_FACT_INT, AT(step), LEAT_FACT_COUNT, .help = "Step of the checkpoint."},
     {"state", LEAT_FACT_TEXT, AT(state), .help = "Hash of its state."},
     {"best", LEAT_FACT_FLAG, AT(best), .words = "the best|",
-     .help = "Whether it is the best of the run's checkpoints by `measure`, on validation data, as "
-             "the one that is chosen without --step."},
+     .help = "Whether it is the best of the run by `measure`, on validation data, as the one that "
+             "is chosen without --step; false if the files of a better one are lost, as the note "
+             "says."},
     {"measure", LEAT_FACT_TEXT, AT(measure), .optional = true,
      .help = "What was measured of checkpoints on validation data; absent: nothing was."},
     {"measured", LEAT_FACT_REAL, AT(measured), .optional = true, .help = "Of this checkpoint."},

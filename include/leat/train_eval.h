@@ -255,7 +255,7 @@ typedef struct leat_evaluated_run {
     const char *path, *model, *run; /* as in leat_run_facts */
     int64_t step;
     const char *state;   /* hash of the checkpoint's state */
-    bool best;           /* of the run's checkpoints, by `measure` */
+    bool best;           /* of the run by `measure`; false if the files of a better one are lost */
     const char *measure; /* name of what was measured on validation data; NULL: nothing was */
     double measured;
     /* What its scores are computed from: made of so many graphs of these splits; 0 of a GAT. */

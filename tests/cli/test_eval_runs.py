@@ -165,7 +165,9 @@ class Lost(unittest.TestCase):
             os.remove(path)
         lost = rf"the best by val_loss, step {best} \([\d.]+\), has no complete checkpoint; " \
             r"step \d+ is the best of those left"
-        self.assertRegex(evaluated(run, CACHE), r"\nnote       \"[^\"]*lost\": " + lost)
+        text = evaluated(run, CACHE)
+        self.assertRegex(text, r"\nnote       \"[^\"]*lost\": " + lost)
+        self.assertNotRegex(text.split("\n", maxsplit=1)[0], "the best")
         log, = glob.glob(at("logs", "test_01_dos", "*.csv"))
         self.assertRegex(leat("detect", run, log, status=0).stderr, lost)
 

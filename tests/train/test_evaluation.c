@@ -575,6 +575,7 @@ static void a_lost_best_checkpoint_is_noted(void **state) {
              (int)made->runs[0].step);
     assert_non_null(strstr(made->note, expected));
     assert_int_not_equal(made->runs[0].step, step);
+    assert_false(made->runs[0].best);
     options.step = made->runs[0].step; /* asked for */
     leat_evaluation_destroy(made);
     assert_ok(leat_evaluation_create(&made, &run, 1, data, &options, err));

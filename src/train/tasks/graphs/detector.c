@@ -53,26 +53,30 @@ static bool is_lost(const leat_run_metrics *metrics, const leat_checkpoint *chos
 }
 
 /* Whether the run has measured a better state than that of the checkpoint that was chosen: files of
- * the best one may be lost or damaged, and then another one must not pass for it. */
-static leat_code note_lost_best(leat_detector *self, leat_error *err) {
+ * the best one may be lost or damaged, and then another one must not pass for it. There is no note
+ * of a step that was asked for. */
+static leat_code note_lost_best(leat_detector *self, bool asked, leat_error *err) {
     const leat_checkpoint *of = self->checkpoint;
     leat_run_metrics *metrics = NULL;
     leat_error why = {0};
     const leat_code code = leat_run_metrics_load(&metrics, self->run, 2, &why);
     if (code == LEAT_ERR_MEMORY) return leat_error_copy(err, &why);
     if (code != LEAT_OK) {
+        if (asked) return LEAT_OK;
         snprintf(self->note, sizeof self->note,
                  "whether step %lld is the best of the run is not known: %.200s",
                  (long long)of->step, why.message);
         return LEAT_OK;
     }
-    if (is_lost(metrics, of))
+    const bool lost = is_lost(metrics, of);
+    if (lost && !asked)
         snprintf(self->note, sizeof self->note,
                  "\"%.150s\": the best by %s, step %lld (%.4g), has no complete checkpoint; step "
                  "%lld is the %s of those left",
                  self->run->folder.path, metrics->measures[metrics->best_measure].name,
                  (long long)metrics->best_step, metrics->best, (long long)of->step,
                  self->best ? "best" : "last");
+    if (lost) self->best = false;
     leat_run_metrics_destroy(metrics);
     return LEAT_OK;
 }
@@ -113,7 +117,7 @@ static leat_code fill(leat_detector *self, const char *run, int64_t step, const 
                            &self->checkpoint, err));
     leat_code code = take_weights(self, trainer, err);
     leat_trainer_destroy(trainer);
-    if (code == LEAT_OK && step < 0) code = note_lost_best(self, err);
+    if (code == LEAT_OK) code = note_lost_best(self, step >= 0, err);
     if (code != LEAT_OK) return code;
     self->scoring =
         (leat_graph_scoring){.class = self->run->task->model,

@@ -14,7 +14,7 @@ enum { LEAT_DETECTOR_NOTE_BYTES = 300 };
 typedef struct leat_detector {
     leat_run *run;
     const leat_checkpoint *checkpoint; /* of the run */
-    bool best;                         /* of the run's checkpoints, by what was measured */
+    bool best; /* of the run, by what was measured; false if a better one is lost */
     float *parameters;
     leat_graph_scoring scoring; /* refers to the above; its wants are those of the score */
     leat_graph_context *context;
