@@ -29,8 +29,8 @@ typedef struct leat_detector {
  * step. With step -1, the note says if the run has measured a better state than any that has a
  * checkpoint. LEAT_ERR_UNSUPPORTED: its model is no detector; LEAT_ERR_OPTION: no such checkpoint,
  * or the model has no such score; LEAT_ERR_NOT_FOUND: it has no checkpoint; LEAT_ERR_INPUT: a
- * weight is not finite; LEAT_ERR_CORRUPT: its detector.json is damaged, or of another cache than it was
- * trained on. `kernels` is not copied.
+ * weight is not finite; LEAT_ERR_CORRUPT: its detector.json is damaged, or of another cache than it
+ * was trained on. `kernels` is not copied.
  */
 LEAT_MUST_CHECK leat_code leat_detector_open(leat_detector **out, const char *run, int64_t step,
                                              leat_window_score score, const char *kernels,
