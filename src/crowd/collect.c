@@ -17,6 +17,7 @@ typedef struct step_in_work {
     int64_t step, units;
     int64_t next;         /* to be added */
     leat_unit_norms most; /* of a result that is not strange */
+    bool knows_most;
 } step_in_work;
 
 /* The next unit, whose payload is in self->payload. */
@@ -36,6 +37,28 @@ static leat_code add_next(step_in_work *of, leat_error *err) {
 /* Computes a unit here: its bytes, in self->payload. */
 static leat_code compute(leat_coordinator *self, int64_t unit, char hash[65], leat_error *err) {
     return leat_exchange_compute(self->exchange, unit, self->payload, hash, err);
+}
+
+/* What a result may have at most. Where the steps before say nothing, such as in the first one, a
+ * unit is computed here for it: to let any number count once would make it what is usual. */
+static leat_code learn_most(step_in_work *of, leat_error *err) {
+    leat_coordinator *self = of->self;
+    leat_usual first;
+    leat_unit_numbers unit;
+    leat_unit_norms norms;
+    char hash[65];
+    if (of->knows_most) return LEAT_OK;
+    if (!leat_usual_limits(&self->usual, of->step, &of->most)) {
+        LEAT_TRY(compute(self, 0, hash, err));
+        LEAT_TRY(leat_exchange_read(self->exchange, 0, self->payload, self->sizes.payload, &unit,
+                                    err));
+        leat_exchange_measure_unit(self->exchange, &unit, &norms);
+        leat_usual_clear(&first);
+        leat_usual_put(&first, 0, norms);
+        (void)leat_usual_limits(&first, 1, &of->most); /* there are some now */
+    }
+    of->knows_most = true;
+    return LEAT_OK;
 }
 
 /* What was computed here, and is in self->payload, is the result of the unit. */
@@ -113,6 +136,7 @@ static leat_code receive(step_in_work *of, const leat_database_result *result, l
     bool done = false;
     leat_error said = {0};
     const leat_database_into into = {self->payload, self->sizes.payload, self->part_bytes};
+    LEAT_TRY(learn_most(of, err));
     leat_code code =
         leat_database_payload(self->pg, self->run, of->step, result->lease, &into, &said);
     if (code == LEAT_ERR_NOT_FOUND || code == LEAT_ERR_CORRUPT)
@@ -228,7 +252,6 @@ leat_code leat_coordinator_collect(leat_coordinator *self, leat_error *err) {
     step_in_work of = {.self = self,
                        .step = leat_trainer_state(self->session.trainer)->step,
                        .units = leat_trainer_units(self->session.trainer)};
-    (void)leat_usual_limits(&self->usual, of.step, &of.most); /* of the first step: any */
     int quiet = 0; /* looks in a row that found nothing */
     int64_t since_ns = leat_clock_ns();
     while (of.next < of.units) {

@@ -103,15 +103,30 @@ static leat_code open_database(leat_coordinator *self, leat_error *err) {
     return leat_error_copy(err, &why);
 }
 
-/* Waits until the run is free, and takes it. */
+/* The thread that looks for sessions that block, and renews a hold, if there is one. */
+static leat_code start_renewer(leat_coordinator *self, leat_database_hold hold, leat_error *err) {
+    leat_hold_renewer_stop(&self->renewer);
+    self->renewer.hold = hold;
+    self->renewer.place = self->place;
+    self->renewer.options = self->options;
+    return leat_hold_renewer_start(&self->renewer, err);
+}
+
+/* Waits until the run is free, and takes it. A session that has it locked meanwhile is named, so it
+ * is not waited for at once. */
 static leat_code take_run(leat_coordinator *self, leat_error *err) {
     bool told = false;
     self->hold.run = self->run;
     for (;;) {
         leat_error why = {0};
         const leat_code code = leat_database_take(self->pg, self->options->who, &self->hold, &why);
-        if (code != LEAT_ERR_BUSY) return leat_error_copy(err, &why);
-        if (!told) leat_coordinator_say(self, "%s; waiting", why.message);
+        leat_coordinator_say_blockers(self);
+        if (code == LEAT_OK) return LEAT_OK;
+        if (code != LEAT_ERR_BUSY || leat_pg_broken(self->pg)) return leat_error_copy(err, &why);
+        if (!told && leat_database_is_locked(self->pg))
+            leat_coordinator_say(self, "another session has the run \"%s\" locked; waiting",
+                                 self->name);
+        else if (!told) leat_coordinator_say(self, "%s; waiting", why.message);
         told = true;
         if (!leat_pause_sleep(self->options->hold_ms / 4, &self->stop))
             return leat_fail(err, LEAT_ERR_CANCELLED, "stopped while waiting for the run");
@@ -195,14 +210,14 @@ static leat_code connect_again(leat_coordinator *self, leat_error *err) {
     self->pg = NULL;
     LEAT_TRY(leat_coordinator_revive_place(self, err));
     LEAT_TRY(connect_once(self, err));
+    LEAT_TRY(start_renewer(self, (leat_database_hold){0}, err));
     LEAT_TRY(open_database(self, err));
+    LEAT_TRY(leat_pg_script(self->pg, "set lock_timeout = 2000", err));
     LEAT_TRY(take_run(self, err));
+    LEAT_TRY(leat_pg_script(self->pg, "reset lock_timeout", err));
+    LEAT_TRY(start_renewer(self, self->hold, err));
     LEAT_TRY(check_steps(self, err));
     LEAT_TRY(resume_run(self, err));
-    self->renewer.hold = self->hold;
-    self->renewer.place = self->place;
-    self->renewer.options = self->options;
-    LEAT_TRY(leat_hold_renewer_start(&self->renewer, err));
     LEAT_TRY(leat_coordinator_list_data(self, err));
     LEAT_TRY(leat_coordinator_serve_data(self, err));
     LEAT_TRY(leat_coordinator_sync(self, err));

@@ -14,7 +14,8 @@
 #include "train/step/exchange.h"
 
 /* Renews the hold over a connection of its own, whatever the coordinator computes, and ends
- * sessions that block the coordinator (hold_renewer.c). */
+ * sessions that block the coordinator (hold_renewer.c). A hold of fence 0 is none: then it only looks
+ * for such sessions. */
 typedef struct leat_hold_renewer {
     const leat_coordinate_options *options;
     leat_pg_place place;

@@ -65,6 +65,10 @@ bool leat_database_is_taken(const leat_pg *pg) {
     return strcmp(leat_pg_sqlstate(pg), "LT001") == 0;
 }
 
+bool leat_database_is_locked(const leat_pg *pg) {
+    return strcmp(leat_pg_sqlstate(pg), "55P03") == 0;
+}
+
 bool leat_database_is_lacking(const leat_pg *pg) {
     /* a function, a column, a key that "on conflict" names, a right */
     static const char *const lacking[] = {"42883", "42703", "42P10", "42501"};

@@ -58,7 +58,8 @@ bool leat_database_is_lacking(const leat_pg *pg);
 /* Fails: LEAT_ERR_UNSUPPORTED, with the version, the one that is needed, and the remedy. */
 LEAT_MUST_CHECK leat_code leat_database_refuse_version(int64_t version, const char *remedy,
                                                        leat_error *err);
-/* Fails so, with a remedy for whoever is not the owner. LEAT_OK: the version is this leat's, or is
+/* Fails so, with a remedy for whoever is not the owner. LEAT_ERR_BUSY: it is not there yet, or this
+ * login may not read it, as while a dump is restored. LEAT_OK: the version is this leat's, or is
  * not known to this login. LEAT_ERR_CONNECTION: the connection is broken. */
 LEAT_MUST_CHECK leat_code leat_database_check_version(leat_pg *pg, leat_error *err);
 
@@ -169,6 +170,7 @@ LEAT_MUST_CHECK leat_code leat_database_find_run(leat_pg *pg, const char *name,
 /* After LEAT_ERR_BUSY: whether the run is held by another coordinator; whether it is not where the
  * call took it to be. Otherwise it passes: a lock, a disk. */
 bool leat_database_is_taken(const leat_pg *pg);
+bool leat_database_is_locked(const leat_pg *pg); /* for longer than the session waits for a lock */
 bool leat_database_is_elsewhere(const leat_pg *pg);
 
 /* The right to write: from leat_database_hold. */
@@ -324,8 +326,10 @@ LEAT_MUST_CHECK leat_code leat_database_set_state(leat_pg *pg, const leat_databa
 /* A session that a coordinator with this login waits for, and that waits for nobody itself. */
 typedef struct leat_database_blocker {
     int64_t process; /* of the server */
+    int64_t role;    /* the number of its login, which remains when that is dropped */
     char account[64], transaction[32];
-    bool trusted; /* an administrator's, or of a member of the owner of the schema */
+    char waits[64]; /* the statement at which the coordinator itself waits; "": its renewer does */
+    bool trusted;   /* an administrator's, or of a member of the owner of the schema */
 } leat_database_blocker;
 LEAT_MUST_CHECK leat_code leat_database_blockers(leat_pg *pg, leat_database_blocker *out, int most,
                                                  int *count, leat_error *err);

@@ -7,7 +7,7 @@ leat_code leat_database_blockers(leat_pg *pg, leat_database_blocker *out, int mo
                                  leat_error *err) {
     leat_pg_rows *rows = NULL;
     *count = 0;
-    LEAT_TRY(LEAT_DATABASE_ROWS(pg, &rows, 4, 0, "select * from leat.blockers($1)", err,
+    LEAT_TRY(LEAT_DATABASE_ROWS(pg, &rows, 6, 0, "select * from leat.blockers($1)", err,
                                 LEAT_PG_I(most)));
     for (int i = 0; i < leat_pg_row_count(rows) && *count < most; i++) {
         leat_database_blocker *of = &out[(*count)++];
@@ -15,6 +15,8 @@ leat_code leat_database_blockers(leat_pg *pg, leat_database_blocker *out, int mo
         leat_database_copy(of->account, sizeof of->account, leat_pg_text(rows, i, 1));
         leat_database_copy(of->transaction, sizeof of->transaction, leat_pg_text(rows, i, 2));
         of->trusted = leat_pg_text(rows, i, 3)[0] == 't';
+        of->role = leat_pg_int(rows, i, 4);
+        leat_database_copy(of->waits, sizeof of->waits, leat_pg_text(rows, i, 5));
     }
     leat_pg_rows_destroy(rows);
     return LEAT_OK;
@@ -26,9 +28,9 @@ leat_code leat_database_end_session(leat_pg *pg, const leat_database_blocker *of
     const leat_code code = LEAT_DATABASE_VALUE(
         pg, &rows,
         "select coalesce(bool_or(pg_terminate_backend(pid)), false) from pg_stat_activity where "
-        "pid = $1 and usename = $2 and exists (select from pg_locks l where l.pid = $1 and "
+        "pid = $1 and usesysid = $2::bigint::oid and exists (select from pg_locks l where l.pid = $1 and "
         "virtualtransaction = $3)",
-        err, LEAT_PG_I(of->process), LEAT_PG_T(of->account), LEAT_PG_T(of->transaction));
+        err, LEAT_PG_I(of->process), LEAT_PG_I(of->role), LEAT_PG_T(of->transaction));
     return leat_database_take_bool(code, rows, done);
 }
 

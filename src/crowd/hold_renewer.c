@@ -2,7 +2,8 @@
  * Renews the hold of a run from a thread and connection of its own, so that a coordinator that
  * computes for a long time keeps it. It ends if another coordinator has taken over; the next write
  * of this one meets the fence. The same thread looks for sessions that block the coordinator
- * (blockers.h), which the coordinator itself cannot while it waits for them.
+ * (blockers.h), which the coordinator itself cannot while it waits for them. Without a hold, it does
+ * only that, for a coordinator that waits to take the run.
  */
 #include <stdio.h>
 
@@ -56,12 +57,15 @@ static void *renewer_main(void *argument) {
     leat_pause again = leat_pause_make(every_ms / 4 > 0 ? every_ms / 4 : 1, every_ms);
     const leat_stop stop = {.asked = quits, .of = self};
     leat_pg *pg = NULL;
+    /* who connects and takes the run at once needs no second connection for it */
+    if (self->hold.fence == 0) (void)leat_pause_sleep(LOOK_MS, &stop);
     while (!atomic_load(&self->quit)) {
         leat_error why = {0};
         leat_code code = LEAT_OK;
         if (pg == NULL || leat_pg_broken(pg)) code = connect_to(self, &stop, &pg, &why);
         if (code == LEAT_OK) code = look(self, pg, &why);
-        if (code == LEAT_OK) code = leat_database_renew_hold(pg, &self->hold, &why);
+        if (code == LEAT_OK && self->hold.fence > 0)
+            code = leat_database_renew_hold(pg, &self->hold, &why);
         if (code == LEAT_ERR_BUSY && leat_database_is_taken(pg)) break;
         if (code == LEAT_OK) leat_pause_reset(&again);
         leat_pause *const pause = code == LEAT_OK ? &rest : &again;
@@ -75,7 +79,7 @@ static void *renewer_main(void *argument) {
 }
 
 leat_code leat_hold_renewer_start(leat_hold_renewer *renewer, leat_error *err) {
-    LEAT_ASSERT(!renewer->running && renewer->hold.fence > 0); /* what is not held is not renewed */
+    LEAT_ASSERT(!renewer->running);
     atomic_store(&renewer->quit, false);
     renewer->blockers = (leat_blockers){0};
     renewer->line[0] = 0;

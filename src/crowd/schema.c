@@ -127,6 +127,12 @@ leat_code leat_database_check_version(leat_pg *pg, leat_error *err) {
     int64_t version = 0;
     const leat_code code = leat_database_find_version(pg, &version, &why);
     if (leat_pg_broken(pg)) return leat_error_copy(err, &why);
+    /* a dump that is restored makes the schema and the tables first, and gives rights at its end */
+    if (code != LEAT_OK && strcmp(leat_pg_sqlstate(pg), "42501") == 0)
+        return leat_fail(err, LEAT_ERR_BUSY,
+                         "%.300s; or a dump is being restored, and its end is waited for",
+                         why.message);
+    if (code == LEAT_OK) LEAT_TRY(leat_database_check_finished(version, err));
     if (code != LEAT_OK || version <= 0 || version == LEAT_CROWD_SCHEMA_VERSION) return LEAT_OK;
     return leat_database_refuse_version(
         version,

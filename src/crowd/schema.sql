@@ -198,14 +198,6 @@ language sql as $$
   values (p_run, p_kind, session_user, p_machine, left(p_words, 500))
 $$;
 
--- Why whoever calls gets no units now; null: it does. Locks nothing.
-create function leat.suspended() returns text
-language sql volatile as $$
-  select 'this login gets no units until ' || to_char(a.suspended_until at time zone 'UTC',
-         'YYYY-MM-DD HH24:MI "UTC"') || ': ' || a.suspended_for
-  from leat.account a where a.name = session_user and leat.holds(a.suspended_until, 3600000)
-$$;
-
 -- Whether a machine was heard of in the last two minutes.
 create function leat.is_active(m leat.machine) returns boolean
 language sql volatile as $$
@@ -218,6 +210,23 @@ create function leat.others_work(p_run bigint, p_account name) returns boolean
 language sql volatile as $$
   select exists (select from leat.machine m where m.run = p_run and m.account <> p_account
                  and leat.is_active(m))
+$$;
+
+-- Why whoever calls gets no units of a run now; null: it does. Locks nothing.
+create function leat.suspended(p_run bigint) returns text
+language sql volatile as $$
+  select 'this login gets no units until ' || to_char(a.suspended_until at time zone 'UTC',
+         'YYYY-MM-DD HH24:MI "UTC"') || ': ' || a.suspended_for
+  from leat.account a where a.name = session_user and leat.holds(a.suspended_until, 3600000)
+    and leat.others_work(p_run, session_user)
+$$;
+
+-- The same of the run of a lease of this caller. Asked before any lock is taken: whoever is
+-- suspended for blocking a run blocks it no more.
+create function leat.suspended_of(p_lease bigint) returns text
+language sql volatile as $$
+  select leat.suspended(l.run) from leat.lease l
+  where l.lease = p_lease and l.account = session_user
 $$;
 
 -- Ends the leases of a machine that are live, but for one.
@@ -349,7 +358,7 @@ begin
     and (l.state = 'failed' or (l.state = 'refused' and l.reason <> ''))
     and exists (select from leat.machine m
                 where m.run = r.id and (m.account, m.id) <> (session_user, p_machine)
-                and leat.holds(m.seen_at + interval '2 minutes', 120000));
+                and leat.is_active(m) and not leat.is_barred(r, m.account));
   tried := failed;
   select u.unit into choose.unit from leat.unit u
   where u.run = r.id and u.step = r.step and u.state = 'ready' and not u.unit = any (failed)
@@ -383,7 +392,9 @@ begin
   select u.unit into choose.unit
   from leat.unit u join lateral (
     select min(l.granted_at) as since, max(l.renewed_at) as renewed,
-           bool_or(l.kind = 'copy') as copied, count(distinct l.account) as accounts,
+           coalesce(bool_or(l.kind = 'copy') filter (where leat.is_held(l, r.lease_ms)), false)
+             as copied,
+           count(distinct l.account) filter (where leat.is_held(l, r.lease_ms)) as accounts,
            bool_or(l.account = session_user) as ours,
            bool_or(l.account = session_user and l.machine = p_machine) as mine
     from leat.lease l where (l.run, l.step, l.unit) = (u.run, u.step, u.unit)
@@ -403,23 +414,34 @@ begin
   end if;
 end $$;
 
--- Why whoever calls gets no more units of the open step; null: it does. Leases that end without a
--- result cost others time: each unit may cost an account three, and sixteen more.
+-- How many leases of an account ended without a result in the open step, if they are too many: they
+-- cost others time. Each unit may cost an account three, and sixteen more. Null: they are not.
+create function leat.lapses(r leat.run, p_account name) returns bigint
+language sql volatile as $$
+  select count(*) from leat.lease l
+  where l.run = r.id and l.step = r.step and l.account = p_account
+    and l.state in ('released', 'expired', 'failed', 'refused')
+  having count(*) >= 16 + 3 * (select count(*) from leat.unit u
+                               where u.run = r.id and u.step = r.step)
+$$;
+
+-- Whether an account gets no units of the open step, whatever it asks: nobody waits for it.
+create function leat.is_barred(r leat.run, p_account name) returns boolean
+language sql volatile as $$
+  select (exists (select from leat.account a where a.name = p_account
+                  and leat.holds(a.suspended_until, 3600000))
+          or leat.lapses(r, p_account) is not null) and leat.others_work(r.id, p_account)
+$$;
+
+-- Why whoever calls gets no more units of the open step; null: it does.
 create function leat.lapsed(r leat.run) returns text
 language plpgsql as $$
 declare
-  lapsed_ bigint;
-  units_ bigint;
+  lapses_ bigint := leat.lapses(r, session_user);
 begin
-  select count(*) into lapsed_ from leat.lease l
-  where l.run = r.id and l.step = r.step and l.account = session_user
-    and l.state in ('released', 'expired', 'failed', 'refused');
-  select count(*) into units_ from leat.unit u where u.run = r.id and u.step = r.step;
-  if lapsed_ < 16 + 3 * units_ or not leat.others_work(r.id, session_user) then
-    return null;
-  end if;
+  if lapses_ is null or not leat.others_work(r.id, session_user) then return null; end if;
   return format('this login has had %s units of step %s without a result; it gets others with the '
-                'next step', lapsed_, r.step + 1);
+                'next step', lapses_, r.step + 1);
 end $$;
 
 -- A unit to compute, or none (lease is null): then the machine waits. A machine has two leases at
@@ -434,7 +456,7 @@ declare
   r leat.run;
   now_ timestamptz;
 begin
-  claim.news := leat.suspended();
+  claim.news := leat.suspended(p_run);
   if claim.news is not null then
     select r.state into claim.state from leat.run r where r.id = p_run;
     return;
@@ -519,6 +541,27 @@ begin
   end if;
 end $$;
 
+-- Whoever renews for ever and never hands in keeps a unit, and its place, only from nobody: ends a
+-- lease that lasts too long, and says why. Comes before the lease is locked, because a unit is locked
+-- before its leases.
+create function leat.end_overdue(p_lease bigint, p_epoch bigint) returns text
+language plpgsql as $$
+declare
+  l leat.lease;
+  r leat.run;
+begin
+  select * into l from leat.lease x where x.lease = p_lease and x.epoch = p_epoch
+    and x.account = session_user and x.state = 'live';
+  if not found then return null; end if;
+  select * into r from leat.run where id = l.run;
+  if leat.clock() - l.granted_at <= greatest(r.lease_ms, 20 * leat.median_ms(r.id, l.step)) *
+     interval '1 millisecond' or not leat.others_work(r.id, session_user) then
+    return null;
+  end if;
+  if not leat.end_lease(p_lease, 'expired', 'it lasted too long') then return null; end if;
+  return 'the unit takes this machine twenty times as long as it usually takes';
+end $$;
+
 -- Extends a lease, and is the heartbeat. `why`: stop computing, because ...
 create function leat.renew(p_lease bigint, p_epoch bigint, out why text)
 language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
@@ -528,9 +571,12 @@ declare
   r leat.run;
   now_ timestamptz;
 begin
+  renew.why := leat.suspended_of(p_lease);
+  if renew.why is not null then return; end if;
+  renew.why := leat.end_overdue(p_lease, p_epoch);
   k := leat.lock_lease(p_lease, p_epoch);
   l := k.l;
-  renew.why := k.why;
+  renew.why := coalesce(renew.why, k.why);
   update leat.machine m set seen_at = leat.clock()
   where m.account = session_user and m.id = l.machine;
   if renew.why is not null then return; end if;
@@ -540,13 +586,6 @@ begin
     return;
   end if;
   now_ := leat.clock();
-  -- Whoever renews for ever and never hands in keeps a unit, and its place, only from nobody.
-  if now_ - l.granted_at > greatest(r.lease_ms, 20 * leat.median_ms(r.id, l.step)) *
-     interval '1 millisecond' and leat.others_work(r.id, session_user) then
-    perform leat.end_lease(p_lease, 'expired', 'it lasted too long');
-    renew.why := 'the unit takes this machine twenty times as long as it usually takes';
-    return;
-  end if;
   update leat.lease x set renewed_at = now_, until = now_ + r.lease_ms * interval '1 millisecond'
   where x.lease = p_lease;
 end $$;
@@ -555,7 +594,8 @@ end $$;
 create function leat.release(p_lease bigint, p_epoch bigint) returns boolean
 language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 begin
-  if not exists (select from leat.lease l where l.lease = p_lease and l.epoch = p_epoch
+  if leat.suspended_of(p_lease) is not null or
+     not exists (select from leat.lease l where l.lease = p_lease and l.epoch = p_epoch
                  and l.account = session_user) then return false; end if;
   return leat.end_lease(p_lease, 'released', '');
 end $$;
@@ -566,6 +606,7 @@ language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 declare
   l leat.lease;
 begin
+  if leat.suspended_of(p_lease) is not null then return false; end if;
   select * into l from leat.lease x where x.lease = p_lease and x.epoch = p_epoch
     and x.account = session_user;
   if not found then return false; end if;
@@ -579,6 +620,7 @@ end $$;
 create function leat.slow(p_run bigint, p_machine text, p_words text) returns void
 language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 begin
+  if leat.suspended(p_run) is not null then return; end if;
   perform from leat.machine m
   where m.account = session_user and m.id = p_machine and m.run = p_run for update;
   if not found then return; end if;
@@ -597,6 +639,9 @@ declare
   r leat.run;
   length_ bigint;
 begin
+  put.why := leat.suspended_of(p_lease);
+  if put.why is null then put.why := leat.end_overdue(p_lease, p_epoch); end if;
+  if put.why is not null then return; end if;
   k := leat.lock_lease(p_lease, p_epoch);
   l := k.l;
   put.why := k.why;
@@ -628,6 +673,8 @@ declare
   u leat.unit;
   bytes_ bytea;
 begin
+  submit.why := leat.suspended_of(p_lease);
+  if submit.why is not null then return; end if;
   select * into l from leat.lease x where x.lease = p_lease and x.account = session_user;
   if found then
     select * into r from leat.run where id = l.run for share;

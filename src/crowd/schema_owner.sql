@@ -402,7 +402,7 @@ begin
 end $$;
 
 -- An account has blocked the run (p_words says how). The third time within an hour it is suspended
--- for an hour: true.
+-- for an hour, where others work: true. A login that is dropped is no account.
 create function leat.blame(p_run bigint, p_fence bigint, p_epoch bigint, p_account name,
                            p_words text) returns boolean
 language plpgsql as $$
@@ -411,9 +411,13 @@ declare
 begin
   insert into leat.event (run, kind, account, words)
   values (p_run, 'blocked', p_account, left(p_words, 500));
-  insert into leat.account (name) values (p_account) on conflict do nothing;
+  insert into leat.account (name) select p_account from pg_roles where rolname = p_account
+  on conflict do nothing;
   if (select count(*) from leat.event e where e.kind = 'blocked' and e.account = p_account
-      and leat.holds(e.at + interval '1 hour', 3600000)) < 3 then return false; end if;
+      and leat.holds(e.at + interval '1 hour', 3600000)) < 3
+     or not leat.others_work(p_run, p_account) then
+    return false;
+  end if;
   perform leat.suspend(p_run, p_account, 'it blocked the run three times within an hour');
   return true;
 end $$;
@@ -437,12 +441,20 @@ end $$;
 -- Units of the open step that nobody but the coordinator should try: three accounts failed, or as
 -- many as work now, or five leases ended in silence, of which two of an account count. Where there is
 -- one account, its machines are counted instead, and all of its silences. A refused result is a
--- failure; one that a crash took (no reason) is not.
+-- failure; one that a crash took (no reason) is not. Accounts that get no units now do not count, and
+-- where nobody else is there, all units are the coordinator's.
 create function leat.hopeless(p_run bigint) returns setof integer
-language sql stable as $$
-  with now_ as (
-    select count(distinct m.account) as accounts, count(*) as machines from leat.machine m
-    where m.run = p_run and leat.is_active(m)),
+language sql volatile as $$
+  with active as (
+    select x.account, x.machines, leat.is_barred(r, x.account) as barred
+    from leat.run r, (select m.account, count(*) as machines from leat.machine m
+             where m.run = p_run and leat.is_active(m) group by m.account) x
+    where r.id = p_run),
+  now_ as (
+    select count(*) filter (where not barred) as accounts,
+           coalesce(sum(machines) filter (where not barred), 0) as machines,
+           count(*) filter (where barred) as barred
+    from active),
   each as (
     select u.unit, l.account,
            count(distinct l.machine) filter (
@@ -452,14 +464,20 @@ language sql stable as $$
     from leat.run r join leat.unit u on u.run = r.id and u.step = r.step
     join leat.lease l on (l.run, l.step, l.unit) = (u.run, u.step, u.unit)
     where r.id = p_run and u.state in ('ready', 'out')
-    group by u.unit, l.account)
-  select e.unit from each e cross join now_ n
-  group by e.unit, n.accounts, n.machines
-  having case when n.accounts > 1
-         then count(*) filter (where e.failed > 0) >= least(3, n.accounts)
-              or sum(least(2, e.silent)) >= least(5, 2 * n.accounts)
-         else sum(e.failed) >= least(3, greatest(1, n.machines)) or sum(e.silent) >= 5 end
-  order by e.unit
+      and not exists (select from active a where a.barred and a.account = l.account)
+    group by u.unit, l.account),
+  tried as (
+    select e.unit from each e cross join now_ n
+    group by e.unit, n.accounts, n.machines
+    having case when n.accounts > 1
+           then count(*) filter (where e.failed > 0) >= least(3, n.accounts)
+                or sum(least(2, e.silent)) >= least(5, 2 * n.accounts)
+           else sum(e.failed) >= least(3, greatest(1, n.machines)) or sum(e.silent) >= 5 end)
+  select unit from tried
+  union
+  select u.unit from now_ n, leat.run r join leat.unit u on u.run = r.id and u.step = r.step
+  where r.id = p_run and n.accounts = 0 and n.barred > 0 and u.state = 'ready'
+  order by 1
 $$;
 
 -- Commits step p_step, whose p_units units are all confirmed: the weights of the next one, which has
@@ -591,21 +609,29 @@ end $$;
 
 -- Those for which a coordinator with this login waits, and which wait for nobody: they alone can be
 -- waited for in vain. Coordinators are known by their login and name. A transaction has another name
--- each time; those of administrators and of members of the owner are trusted.
+-- each time; those of administrators, of members of the owner and of the server itself are trusted. A
+-- login may have been dropped meanwhile: its number (role_) remains. waits_: the statement at which the
+-- coordinator itself waits, by another name each time; '': it does not, but its renewer does.
 create function leat.blockers(p_most integer)
-returns table (process integer, account name, transaction_ text, trusted boolean)
+returns table (process integer, account name, transaction_ text, trusted boolean, role_ bigint,
+               waits_ text)
 language sql volatile as $$
-  with recursive chain (pid) as (
-    select a.pid from pg_stat_activity a
+  with recursive chain (pid, waits) as (
+    select a.pid, case when a.application_name = 'leat coordinate'
+                       then a.pid || ' ' || a.query_start else '' end
+    from pg_stat_activity a
     where a.datname = current_database() and a.usename = session_user
       and a.application_name like 'leat coordinate%'
-    union select of.pid from chain, unnest(pg_blocking_pids(chain.pid)) of (pid))
-  select a.pid, a.usename, coalesce((select min(l.virtualtransaction) from pg_locks l
-                                     where l.pid = a.pid), ''),
-         coalesce(pg_has_role(a.usesysid, (select nspowner from pg_namespace
-                                           where nspname = 'leat'), 'member'), true)
+    union select of.pid, chain.waits from chain, unnest(pg_blocking_pids(chain.pid)) of (pid))
+  select a.pid, coalesce(a.usename, left('dropped role ' || a.usesysid, 63)::name),
+         coalesce((select min(l.virtualtransaction) from pg_locks l where l.pid = a.pid), ''),
+         a.usesysid is null or (a.usename is not null and coalesce(
+           pg_has_role(a.usesysid, (select nspowner from pg_namespace where nspname = 'leat'),
+                       'member'), true)),
+         coalesce(a.usesysid::bigint, 0), max(chain.waits)
   from chain join pg_stat_activity a using (pid)
-  where a.usename <> session_user and cardinality(pg_blocking_pids(a.pid)) = 0
+  where a.usename is distinct from session_user and cardinality(pg_blocking_pids(a.pid)) = 0
+  group by a.pid, a.usename, a.usesysid
   order by a.pid limit p_most
 $$;
 

@@ -30,9 +30,9 @@ leat_unit_norms leat_usual_medians(leat_unit_norms *norms, int64_t count) {
     leat_unit_norms out;
     LEAT_ASSERT(count > 0);
     qsort(norms, (size_t)count, sizeof *norms, by_statistics);
-    out.statistics = norms[(count - 1) / 2].statistics;
+    out.statistics = norms[count / 2].statistics;
     qsort(norms, (size_t)count, sizeof *norms, by_gradient);
-    out.gradient = norms[(count - 1) / 2].gradient;
+    out.gradient = norms[count / 2].gradient;
     return out;
 }
 

@@ -28,7 +28,8 @@ void leat_usual_put(leat_usual *usual, int64_t step, leat_unit_norms norms);
 /* What results of step `step` may have at most; false, and no limit (infinite), if nothing is known
  * of the steps before it. */
 bool leat_usual_limits(const leat_usual *usual, int64_t step, leat_unit_norms *most);
-/* The lower medians of both norms; sorts them. count > 0. */
+/* The upper medians of both norms: of two, one of which may be 0, the larger; sorts them.
+ * count > 0. */
 leat_unit_norms leat_usual_medians(leat_unit_norms *norms, int64_t count);
 
 #endif

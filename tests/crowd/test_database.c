@@ -532,6 +532,24 @@ static void units_that_are_kept(void **state) {
     get(of, of->ann, M3, 2, true); /* not 1: there is no fourth */
 }
 
+/* Nor does the copy of a machine that has gone, beside a lease that is renewed. */
+static void a_copy_that_lapses(void **state) {
+    world *of = *state;
+    tell(of->owner, "update leat.unit set state = 'confirmed' where unit > 0");
+    join(of->bob, M2);
+    leat_database_lease kept = get(of, of->bob, M2, 0, false);
+    pass(of, 31);
+    join(of->ann, M1);
+    get(of, of->ann, M1, 0, true);
+    pass(of, 200);
+    assert_string_equal(put(of, of->bob, &kept, 0), "");
+    join(of->ann, M3);
+    assert_int_equal(claim(of, of->ann, M3).lease, 0); /* the copy is held */
+    pass(of, 101);
+    assert_string_equal(put(of, of->bob, &kept, 0), "");
+    get(of, of->ann, M3, 0, true);
+}
+
 /* A lease that is renewed for twenty times as long as usual ends, if others work. */
 static void a_lease_that_lasts(void **state) {
     world *of = *state;
@@ -546,7 +564,43 @@ static void a_lease_that_lasts(void **state) {
     join_and_ask(of, of->ann, M1);
     assert_string_equal(renew(of->bob, &lease),
                         "the unit takes this machine twenty times as long as it usually takes");
-    get(of, of->ann, M1, 0, false);
+    lease = get(of, of->ann, M1, 0, false);
+    for (int i = 0; i < 21; i++) { /* nor do parts renew it for longer */
+        tell(of->owner, "update leat.machine set seen_at = leat.clock()");
+        assert_string_equal(put(of, of->ann, &lease, 0), "");
+        pass(of, 290);
+    }
+    tell(of->owner, "update leat.machine set seen_at = leat.clock()");
+    assert_string_equal(put(of, of->ann, &lease, 0),
+                        "the unit takes this machine twenty times as long as it usually takes");
+    get(of, of->bob, M2, 0, false);
+}
+
+/* A machine does not leave the units at which it failed to others that get none. */
+static void others_that_get_no_units(void **state) {
+    world *of = *state;
+    leat_error err = {0};
+    int64_t units[UNITS];
+    int count = 0;
+    tell(of->owner, "update leat.unit set state = 'confirmed' where unit > 1");
+    join_and_ask(of, of->bob, M2);
+    join(of->ann, M1);
+    leat_database_lease lease = get(of, of->ann, M1, 0, false);
+    must(leat_database_fail(of->ann, &lease, "no", &err), &err);
+    lease = get(of, of->ann, M1, 1, false); /* 0 is bob's now */
+    must(leat_database_release(of->ann, &lease, &err), &err);
+    must(leat_database_hopeless(of->owner, of->hold.run, units, UNITS, &count, &err), &err);
+    assert_int_equal(count, 0);
+    tell(of->owner, "update leat.account set suspended_until = leat.clock() + interval '1 hour' "
+                    "where name = 'bob'");
+    lease = get(of, of->ann, M1, 0, false);
+    must(leat_database_release(of->ann, &lease, &err), &err);
+    must(leat_database_hopeless(of->owner, of->hold.run, units, UNITS, &count, &err), &err);
+    assert_int_equal(count, 1);
+    assert_int_equal(units[0], 0);
+    tell(of->owner, "update leat.account set suspended_until = leat.clock() + interval '1 hour'");
+    must(leat_database_hopeless(of->owner, of->hold.run, units, UNITS, &count, &err), &err);
+    assert_int_equal(count, 2); /* all */
 }
 
 /* Units that an account gives back, one after the other, are given to others. */
@@ -662,7 +716,9 @@ int main(void) {
         TEST(stricter_isolation),
         TEST(leases_of_others),
         TEST(units_that_are_kept),
+        TEST(a_copy_that_lapses),
         TEST(a_lease_that_lasts),
+        TEST(others_that_get_no_units),
         TEST(units_without_results),
         TEST(failures_of_one_account),
         TEST(many_refusals),

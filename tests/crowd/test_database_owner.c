@@ -589,29 +589,43 @@ static void blame(void **state) {
     must(leat_database_blame(of->owner, &of->hold, "bob", "it", &suspended, &err), &err);
     pass(of, 3601); /* forgotten */
     for (int i = 0; i < 3; i++) {
+        tell(of->owner, "update leat.machine set run = 1, seen_at = leat.clock()");
         assert_string_equal(renew(of->bob, &kept), "");
         must(leat_database_blame(of->owner, &of->hold, "bob", "it did", &suspended, &err), &err);
         assert_true(suspended == (i == 2));
         pass(of, 60);
     }
-    assert_string_equal(renew(of->bob, &kept), "the lease ended (released)");
+    static const char suspended_words[] = "this login gets no units until 2026-01-01 02:02 UTC: it "
+                                          "blocked the run three times within an hour";
+    /* nothing is locked then */
+    tell(of->owner, "begin; select from leat.lease for update; select from leat.unit for update");
+    tell(of->bob, "set lock_timeout = 1000");
+    assert_string_equal(renew(of->bob, &kept), suspended_words);
+    assert_string_equal(put(of, of->bob, &kept, 0), suspended_words);
+    assert_string_equal(submit(of->bob, &kept, of->hash), suspended_words);
+    must(leat_database_release(of->bob, &kept, &err), &err);
+    must(leat_database_fail(of->bob, &kept, "it fails", &err), &err);
+    tell(of->owner, "rollback");
     assert_string_equal(ask(of->owner, "select state || ' ' || kind || ' ' || words from leat.unit "
                                        "u, leat.event e where unit = 0 order by id desc limit 1"),
                         "ready blocked it did");
     leat_database_lease lease = claim(of, of->bob, M2);
     assert_int_equal(lease.lease, 0);
     assert_string_equal(lease.run_state, "open");
-    assert_string_equal(lease.news, "this login gets no units until 2026-01-01 02:02 UTC: it "
-                                    "blocked the run three times within an hour");
+    assert_string_equal(lease.news, suspended_words);
     assert_int_equal(claim_ahead(of, of->bob, M2, 0).lease, 0);
     get(of, of->ann, M1, 0, false);
-    pass(of, 3600);
+    pass(of, 121); /* ann is gone: nobody is protected from bob any more */
     get(of, of->bob, M2, 1, false);
+    must(leat_database_blame(of->owner, &of->hold, "bob", "alone", &suspended, &err), &err);
+    assert_false(suspended);
+    pass(of, 3600);
+    get(of, of->bob, M2, 2, false);
     const leat_database_hold other = {of->hold.run, of->hold.fence, of->hold.epoch + 1};
     assert_int_equal(leat_database_blame(of->owner, &other, "bob", "it", &suspended, &err),
                      LEAT_ERR_BUSY);
     denied(of->bob, "select leat.blame(1, 1, 1, 'ann', '')");
-    denied(of->bob, "select leat.suspended()");
+    denied(of->bob, "select leat.suspended(1)");
 }
 
 int main(void) {

@@ -84,12 +84,16 @@ class Hostile(Runs):
                           "result")
 
     def test_larger_than_usual(self):
+        """From the first step on, of which the coordinator computes a unit to know what is usual."""
+        self.run_with(LARGE, HEADER + 20, "0", USUAL)
         self.run_with(LARGE, HEADER + 20, "2, 3", USUAL)
 
     def test_two_that_diverge_together(self):
-        """Each sum is finite, and that of both is not: the step is taken without them."""
+        """Each sum is finite, and that of both is not: these units alone are computed here, before
+        the step is taken."""
         self.run_with(struct.pack("<d", 1.7e308), -24, "1, 2",
-                      "the step diverges with it, and the unit gives another result", 2)
+                      "loss_d_images is too large to be squared, and the unit gives another result",
+                      2)
 
     def test_what_is_usual_is_not_forgotten(self):
         """By a coordinator that has only RUN, or only the database."""

@@ -36,16 +36,20 @@ static void limits(void **state) {
     assert_true(limit(&usual, 3) == 40);
     put(&usual, 2, 8); /* the step is taken again */
     assert_true(limit(&usual, 3) == 80);
+    put(&usual, 1, 0); /* nor does a zero */
+    put(&usual, 2, 0);
+    put(&usual, 0, 4), put(&usual, 3, 4);
+    assert_true(limit(&usual, 4) == 40);
     for (int64_t step = 3; step < 20; step++) put(&usual, step, (double)step);
-    assert_true(limit(&usual, 20) == 150); /* of 12 to 19 */
-    assert_true(limit(&usual, 18) == 140); /* went back: of 12 to 17 */
+    assert_true(limit(&usual, 20) == 160); /* of 12 to 19 */
+    assert_true(limit(&usual, 18) == 150); /* went back: of 12 to 17 */
 }
 
 static void medians(void **state) {
     leat_unit_norms norms[] = {{3, 1}, {1, 7}, {2, 5}, {9, 6}};
     (void)state;
     leat_unit_norms out = leat_usual_medians(norms, 4);
-    assert_true(out.gradient == 2 && out.statistics == 5);
+    assert_true(out.gradient == 3 && out.statistics == 6);
     norms[0] = (leat_unit_norms){8, 8};
     out = leat_usual_medians(norms, 1);
     assert_true(out.gradient == 8 && out.statistics == 8);

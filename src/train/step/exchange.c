@@ -244,9 +244,8 @@ bool leat_exchange_is_sound(const leat_exchange *exchange, const leat_unit_numbe
     leat_exchange_measure_unit(exchange, of, &norms);
     why[0] = 0;
     for (int i = exchange->class->sums - 1; i >= 0; i--)
-        if (!isfinite(of->sums[i]))
-            snprintf(why, LEAT_EXCHANGE_WORDS_BYTES, "%s is not finite",
-                     exchange->class->values[i].name);
+        (void)judge_norm(fabs(of->sums[i]) / of->weight, INFINITY, exchange->class->values[i].name,
+                         why);
     return why[0] == 0 &&
            judge_norm(norms.gradient, most != NULL ? most->gradient : INFINITY, "the gradient",
                       why) &&
