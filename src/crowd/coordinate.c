@@ -13,7 +13,11 @@
 #include "crowd/coordinator.h"
 #include "crowd/pooler.h"
 
-enum { TIMEOUT_MS = 60000, PAUSE_MOST_MS = 10000 };
+enum {
+    TIMEOUT_MS = 60000,
+    PAUSE_MOST_MS = 10000,
+    TAKE_WAIT_MS = LEAT_BLOCK_MS + 5000 /* one wait for a lock: long enough to judge who has it */
+};
 
 static bool is_stopped(void *of) { return leat_coordinator_stopped(of); }
 
@@ -116,12 +120,15 @@ static leat_code start_renewer(leat_coordinator *self, leat_database_hold hold, 
  * is not waited for at once. */
 static leat_code take_run(leat_coordinator *self, leat_error *err) {
     bool told = false;
+    char sql[64];
     self->hold.run = self->run;
+    snprintf(sql, sizeof sql, "set lock_timeout = %d", TAKE_WAIT_MS);
+    LEAT_TRY(leat_pg_script(self->pg, sql, err));
     for (;;) {
         leat_error why = {0};
         const leat_code code = leat_database_take(self->pg, self->options->who, &self->hold, &why);
         leat_coordinator_say_blockers(self);
-        if (code == LEAT_OK) return LEAT_OK;
+        if (code == LEAT_OK) return leat_pg_script(self->pg, "reset lock_timeout", err);
         if (code != LEAT_ERR_BUSY || leat_pg_broken(self->pg)) return leat_error_copy(err, &why);
         if (!told && leat_database_is_locked(self->pg))
             leat_coordinator_say(self, "another session has the run \"%s\" locked; waiting",
@@ -212,9 +219,7 @@ static leat_code connect_again(leat_coordinator *self, leat_error *err) {
     LEAT_TRY(connect_once(self, err));
     LEAT_TRY(start_renewer(self, (leat_database_hold){0}, err));
     LEAT_TRY(open_database(self, err));
-    LEAT_TRY(leat_pg_script(self->pg, "set lock_timeout = 2000", err));
     LEAT_TRY(take_run(self, err));
-    LEAT_TRY(leat_pg_script(self->pg, "reset lock_timeout", err));
     LEAT_TRY(start_renewer(self, self->hold, err));
     LEAT_TRY(check_steps(self, err));
     LEAT_TRY(resume_run(self, err));

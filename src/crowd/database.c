@@ -70,8 +70,9 @@ bool leat_database_is_locked(const leat_pg *pg) {
 }
 
 bool leat_database_is_lacking(const leat_pg *pg) {
-    /* a function, a column, a key that "on conflict" names, a right */
-    static const char *const lacking[] = {"42883", "42703", "42P10", "42501"};
+    /* a function, a column, a key that "on conflict" names, a right, and what the server says of
+     * something that is dropped while it plans a statement */
+    static const char *const lacking[] = {"42883", "42703", "42P10", "42501", "XX000"};
     for (size_t i = 0; i < sizeof lacking / sizeof *lacking; i++)
         if (strcmp(leat_pg_sqlstate(pg), lacking[i]) == 0) return true;
     return false;

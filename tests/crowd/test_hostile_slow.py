@@ -1,9 +1,12 @@
 """A login that hands in other numbers than its units give: the run ends with the weights of one
 machine, and names the login. What the login uploads is changed on its way into the database.
 """
+import contextlib
+import itertools
 import json
 import shutil
 import struct
+import time
 import unittest
 
 from server import require
@@ -147,6 +150,63 @@ class Hostile(Runs):
         self.assertEqual(bob.end().count("units 0 handed in"), 1)
         events = json.loads(leat("status", "--db", self.url(), "--json", status=0).stdout)["events"]
         self.assertEqual((events[0]["kind"], events[0]["account"]), ("blocked", "bob"))
+
+    def blocker(self, session, machine):
+        """A transaction that has the run locked, in a session of psql."""
+        session.stdin.write(f"begin; select 'has', lease from leat.claim(1, '{machine}', 0);\n")
+        session.stdin.flush()
+        while line := session.stdout.readline():
+            if line.startswith("has"):
+                return
+
+    def register(self, login, *machines):
+        self.server.sql(*(f"select leat.register('', '{machine}', 'b', '')"
+                          for machine in machines), database=self.database, login=login)
+
+    def test_transaction_of_a_login_that_is_dropped(self):
+        """It was left open before the coordinator began, which finds it nevertheless."""
+        self.server.sql("create role carl login")
+        first = self.coordinate(STEPS)
+        self.until_open(first)
+        first.kill()
+        self.register("carl", "c" * 32)
+        with self.server.session(self.database, "carl") as session:
+            self.blocker(session, "c" * 32)
+            self.server.sql("drop role carl")
+            second = self.coordinate(STEPS, "--resume")
+            second.until(' blocked the run for 10 s, and was ended: login "dropped role ')
+            session.stdin.close()
+            session.wait(LIMIT)
+        ann = self.work()
+        self.expect(second, STEPS)
+        ann.end()
+
+    def test_transactions_that_take_turns(self):
+        """One begins before the other one ends."""
+        machines = ["b" * 32, "c" * 32]
+        coordinator = self.coordinate(STEPS)
+        self.until_open(coordinator)
+        self.register("bob", *machines)
+        with self.server.session(self.database, "bob") as one, \
+                self.server.session(self.database, "bob") as other:
+            self.blocker(one, machines[0])
+            ann = self.work()
+            pairs = itertools.cycle([(one, other, 1), (other, one, 0)])
+            with contextlib.suppress(BrokenPipeError):
+                for before, after, machine in itertools.islice(pairs, int(LIMIT)):
+                    if " blocked the run for 10 s, and was ended" in coordinator.said:
+                        break
+                    self.blocker(after, machines[machine])
+                    before.stdin.write("rollback;\n")
+                    before.stdin.flush()
+                    time.sleep(1)
+            for session in (one, other):
+                with contextlib.suppress(BrokenPipeError):
+                    session.stdin.close()
+                session.wait(LIMIT)
+        self.assertIn(' was ended: login "bob"', coordinator.said)
+        self.expect(coordinator, STEPS)
+        ann.end()
 
 
 if __name__ == "__main__":
