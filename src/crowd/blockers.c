@@ -25,7 +25,8 @@ static leat_code end(leat_pg *pg, const leat_database_hold *hold, const leat_dat
     snprintf(words, sizeof words, "session %lld blocked the run for %d s, and was ended",
              (long long)of->process, LEAT_BLOCK_MS / 1000);
     /* a lock that is still held is waited for; what is not noted now is not noted */
-    if (hold->fence != 0) code = leat_database_blame(pg, hold, of->account, words, &suspended, &why);
+    if (hold->fence != 0)
+        code = leat_database_blame(pg, hold, of->account, words, &suspended, &why);
     if (leat_pg_broken(pg)) return leat_error_copy(err, &why);
     snprintf(line, LEAT_BLOCKER_LINE_BYTES, "%s: login \"%.63s\"%s", words, of->account,
              code == LEAT_OK && suspended ? ", which gets no units for an hour" : "");

@@ -2,8 +2,8 @@
  * Sessions that keep a coordinator waiting for a lock. A volunteer's transaction takes as long as a
  * call; one that is left open ("begin; select leat.claim(...)") stops every step for as long as its
  * session lasts, whatever rights its login has lost meanwhile. Such a session is named, and ended
- * once it has blocked for LEAT_BLOCK_MS with the same transaction, or once sessions of its login, which
- * may take turns, have kept the coordinator at the same statement for so long. Those of
+ * once it has blocked for LEAT_BLOCK_MS with the same transaction, or once sessions of its login,
+ * which may take turns, have kept the coordinator at the same statement for so long. Those of
  * administrators, and of the owner of the schema, are named only.
  */
 #ifndef LEAT_CROWD_BLOCKERS_H
@@ -18,7 +18,7 @@ typedef struct leat_blockers {
         leat_database_blocker of;
         int64_t since_ns;       /* this transaction */
         int64_t login_since_ns; /* sessions of this login, at this statement of the coordinator */
-        bool judged; /* it was ended, or cannot be */
+        bool judged;            /* it was ended, or cannot be */
     } seen[LEAT_BLOCKERS_MOST];
     int count;                          /* that block now */
     char line[LEAT_BLOCKER_LINE_BYTES]; /* of the last look: what is to be said; "": nothing */

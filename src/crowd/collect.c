@@ -50,8 +50,8 @@ static leat_code learn_most(step_in_work *of, leat_error *err) {
     if (of->knows_most) return LEAT_OK;
     if (!leat_usual_limits(&self->usual, of->step, &of->most)) {
         LEAT_TRY(compute(self, 0, hash, err));
-        LEAT_TRY(leat_exchange_read(self->exchange, 0, self->payload, self->sizes.payload, &unit,
-                                    err));
+        LEAT_TRY(
+            leat_exchange_read(self->exchange, 0, self->payload, self->sizes.payload, &unit, err));
         leat_exchange_measure_unit(self->exchange, &unit, &norms);
         leat_usual_clear(&first);
         leat_usual_put(&first, 0, norms);

@@ -110,6 +110,7 @@ static leat_code open_database(leat_coordinator *self, leat_error *err) {
 /* The thread that looks for sessions that block, and renews a hold, if there is one. */
 static leat_code start_renewer(leat_coordinator *self, leat_database_hold hold, leat_error *err) {
     leat_hold_renewer_stop(&self->renewer);
+    leat_coordinator_say_blockers(self);
     self->renewer.hold = hold;
     self->renewer.place = self->place;
     self->renewer.options = self->options;
@@ -211,8 +212,8 @@ static leat_code look_first(leat_coordinator *self, leat_error *err) {
 }
 
 static leat_code connect_again(leat_coordinator *self, leat_error *err) {
-    leat_coordinator_say_blockers(self);
     leat_hold_renewer_stop(&self->renewer);
+    leat_coordinator_say_blockers(self);
     leat_pg_close(self->pg);
     self->pg = NULL;
     LEAT_TRY(leat_coordinator_revive_place(self, err));

@@ -14,8 +14,8 @@
 #include "train/step/exchange.h"
 
 /* Renews the hold over a connection of its own, whatever the coordinator computes, and ends
- * sessions that block the coordinator (hold_renewer.c). A hold of fence 0 is none: then it only looks
- * for such sessions. */
+ * sessions that block the coordinator (hold_renewer.c). A hold of fence 0 is none: then it only
+ * looks for such sessions. */
 typedef struct leat_hold_renewer {
     const leat_coordinate_options *options;
     leat_pg_place place;
@@ -29,7 +29,7 @@ typedef struct leat_hold_renewer {
 } leat_hold_renewer;
 LEAT_MUST_CHECK leat_code leat_hold_renewer_start(leat_hold_renewer *renewer, leat_error *err);
 void leat_hold_renewer_stop(leat_hold_renewer *renewer);
-/* What it has to say, once; false, and "": nothing. */
+/* What it has to say, once, or had to when it was stopped; false, and "": nothing. */
 bool leat_hold_renewer_hear(leat_hold_renewer *renewer, char line[LEAT_BLOCKER_LINE_BYTES]);
 
 #define LEAT_COORDINATOR_NAMES_BYTES (LEAT_STEP_VALUES_MAX * 49 + 1)

@@ -28,8 +28,8 @@ leat_code leat_database_end_session(leat_pg *pg, const leat_database_blocker *of
     const leat_code code = LEAT_DATABASE_VALUE(
         pg, &rows,
         "select coalesce(bool_or(pg_terminate_backend(pid)), false) from pg_stat_activity where "
-        "pid = $1 and usesysid = $2::bigint::oid and exists (select from pg_locks l where l.pid = $1 and "
-        "virtualtransaction = $3)",
+        "pid = $1 and usesysid = $2::bigint::oid and exists (select from pg_locks l where l.pid = "
+        "$1 and virtualtransaction = $3)",
         err, LEAT_PG_I(of->process), LEAT_PG_I(of->role), LEAT_PG_T(of->transaction));
     return leat_database_take_bool(code, rows, done);
 }

@@ -2,8 +2,8 @@
  * Renews the hold of a run from a thread and connection of its own, so that a coordinator that
  * computes for a long time keeps it. It ends if another coordinator has taken over; the next write
  * of this one meets the fence. The same thread looks for sessions that block the coordinator
- * (blockers.h), which the coordinator itself cannot while it waits for them. Without a hold, it does
- * only that, for a coordinator that waits to take the run.
+ * (blockers.h), which the coordinator itself cannot while it waits for them. Without a hold, it
+ * does only that, for a coordinator that waits to take the run.
  */
 #include <stdio.h>
 
@@ -22,12 +22,11 @@ static void keep_line(leat_hold_renewer *self, const char *line) {
 }
 
 bool leat_hold_renewer_hear(leat_hold_renewer *renewer, char line[LEAT_BLOCKER_LINE_BYTES]) {
-    line[0] = 0;
-    if (!renewer->running) return false;
-    pthread_mutex_lock(&renewer->lock);
+    /* also after it was stopped: what ended the wait of the coordinator may be its last word */
+    if (renewer->running) pthread_mutex_lock(&renewer->lock);
     snprintf(line, LEAT_BLOCKER_LINE_BYTES, "%s", renewer->line);
     renewer->line[0] = 0;
-    pthread_mutex_unlock(&renewer->lock);
+    if (renewer->running) pthread_mutex_unlock(&renewer->lock);
     return line[0] != 0;
 }
 

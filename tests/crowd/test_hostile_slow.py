@@ -87,7 +87,7 @@ class Hostile(Runs):
                           "result")
 
     def test_larger_than_usual(self):
-        """From the first step on, of which the coordinator computes a unit to know what is usual."""
+        """From the first step on, of which the coordinator computes a unit to judge by."""
         self.run_with(LARGE, HEADER + 20, "0", USUAL)
         self.run_with(LARGE, HEADER + 20, "2, 3", USUAL)
 
