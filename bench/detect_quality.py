@@ -273,9 +273,16 @@ def add_leaking(options, report, cache):
     report.samples["leaking"] = found
 
 
+def only_cache(path):
+    """A cache, or the only one in a folder of caches, as leat's commands take them."""
+    inside = [entry.path for entry in os.scandir(path) if entry.name.startswith("can-")]
+    return inside[0] if len(inside) == 1 else path
+
+
 def measure_quality(options):
     report = QualityReport("detect-quality", options)
-    cache = options.cache or ingest(options, options.logs or default_logs(options))
+    cache = (only_cache(options.cache) if options.cache else
+             ingest(options, options.logs or default_logs(options)))
     runs = trained(options, report, cache)
     if not runs:
         raise Missing("; ".join(report.notes))

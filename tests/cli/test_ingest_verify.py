@@ -130,8 +130,8 @@ class Caches(Folder):
         leat("synth", "can", "--frames", "20000", "-o", self.at("logs"), status=0)
 
     def ingest(self, *flags, status=0):
-        return leat("ingest", "can", self.at("logs"), "-o", self.at("caches"), *flags,
-                    status=status)
+        return leat("ingest", "can", self.at("logs"), "--vocab", "benign", "-o", self.at("caches"),
+                    *flags, status=status)
 
     def test_a_complete_cache(self):
         done = self.ingest("--resume", "--json")

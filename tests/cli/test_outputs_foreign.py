@@ -79,7 +79,7 @@ def setUpModule():
     for words in (("synth", "probes", "-n", "2000", "-o", at("rows.csv")),
                   ("ingest", "probes", at("rows.csv"), "-o", at("set")),
                   ("synth", "can", "--frames", "20000", "-o", at("logs")),
-                  ("ingest", "can", at("logs"), "-o", at("caches")),
+                  ("ingest", "can", at("logs"), "--vocab", "benign", "-o", at("caches")),
                   ("synth", "images", "--count", "2", "-o", at("photos"))):
         leat(*words, status=0)
     os.rename(at("caches", os.listdir(at("caches"))[0]), at("cache"))
