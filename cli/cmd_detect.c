@@ -36,13 +36,14 @@ static void note_doubts(following *self) {
                       "end",
                       (long long)read->first_rejected, read->first_reason, read->first_text);
     }
-    if (2 * self->end.live.frames_unknown > self->end.live.frames && !self->told_unknown &&
+    const int64_t followed = self->end.live.frames - self->end.live.frames_left_out;
+    if (2 * self->end.live.frames_unknown > followed && !self->told_unknown &&
         self->end.live.windows >= WINDOWS_ENOUGH) {
         self->told_unknown = true;
         leat_cli_note(self->cli,
                       "%lld of %lld frames have identifiers that the detector does not know; if "
                       "this is not an attack, it is another bus or vehicle than it was trained on",
-                      (long long)self->end.live.frames_unknown, (long long)self->end.live.frames);
+                      (long long)self->end.live.frames_unknown, (long long)followed);
     }
     if (self->end.live.steps_back > 0 && !self->told_back) {
         self->told_back = true;
@@ -112,12 +113,12 @@ static leat_code follow(following *self, leat_error *err) {
 static void note_nothing(const following *self) {
     const leat_live_counts *live = &self->end.live;
     leat_watch_facts facts;
-    if (live->windows > 0) return;
+    if (live->windows > self->end.unscored) return;
     leat_watch_get_facts(self->watch, &facts);
     leat_cli_note(self->cli,
                   "no window of %lld frames was scored: frames %lld, of other buses %lld, "
                   "recordings %lld, rejected lines %lld",
-                  (long long)facts.window, (long long)live->frames,
+                  (long long)facts.window, (long long)(live->frames + self->end.unfollowed),
                   (long long)(live->frames_left_out + self->end.unfollowed),
                   (long long)(1 + live->falls + live->pauses), (long long)self->end.read.rejected);
 }
@@ -255,7 +256,8 @@ const leat_cli_command leat_cmd_detect = {
         "input), in any format of leat ingest can, detected from its first 256 lines.\n\n"
         "A window is scored as soon as its last frame is there. Scores are those of leat eval for "
         "the same windows of a cache of the log, bit for bit. The threshold comes from the "
-        "validation windows of the run's cache; leat eval RUN CACHE must have been run once.\n\n"
+        "validation windows of the run's cache, by a calibration that the end of the training "
+        "leaves in RUN; if it is not there, leat eval RUN CACHE makes it.\n\n"
         "Windows that alarm one after the other for the same identifier are one alarm. A step back "
         "of more than 1 s in the times of frames begins a new recording, as in leat ingest can; "
         "smaller ones are not sorted. All times are those of the bus. Ctrl-C ends the command as "

@@ -29,7 +29,9 @@ static int check_arguments(leat_cli *cli) {
 
 /* With --scores there is a file of scores, and no evaluation. */
 static int check_scores(leat_cli *cli) {
-    static const char *const others[] = {"json", "html", "figures", "parts"};
+    static const char *const others[] = {"json",       "html",          "figures",
+                                         "parts",      "threshold",     "target-fpr",
+                                         "replicates", "block-windows", "bootstrap-seed"};
     if (!leat_cli_given(cli, "scores")) return 0;
     for (size_t i = 0; i < sizeof others / sizeof others[0]; i++)
         if (leat_cli_given(cli, others[i]))

@@ -350,12 +350,12 @@ typedef struct leat_evaluation {
  *
  * LEAT_ERR_UNSUPPORTED: a run is of a model that is no detector. LEAT_ERR_OPTION: options out of
  * range; no such split, or checkpoint; a score that the model does not have; the same run twice;
- * a cache that the run was not trained for: another vocabulary, scaler, window, stride or preset,
- * by name. LEAT_ERR_INPUT: no test, no benign training or validation window, no calibration,
- * weights or a score that are not finite. LEAT_ERR_NOT_FOUND: a run without a checkpoint.
- * LEAT_ERR_CANCELLED: progress returned false. Memory: of each window of the splits 80 bytes and 16
- * for each method; while a split is summarised up to 500 a window more; and while graphs are scored
- * a model for each thread, with batches of 512 nodes.
+ * a cache that the run was not trained for: another window, vocabulary or scaler, or another of the
+ * settings that decide what a graph is, by name. LEAT_ERR_INPUT: no test, no benign training or
+ * validation window, no calibration, weights or a score that are not finite. LEAT_ERR_NOT_FOUND: a
+ * run without a checkpoint. LEAT_ERR_CANCELLED: progress returned false. Memory: of each window of
+ * the splits 80 bytes and 16 for each method; while a split is summarised up to 500 a window more;
+ * and while graphs are scored a model for each thread, with batches of 512 nodes.
  */
 LEAT_API LEAT_MUST_CHECK leat_code leat_evaluation_create(leat_evaluation **out,
                                                           const char *const *runs, int run_count,

@@ -129,7 +129,7 @@ static leat_code take_run(leat_coordinator *self, leat_error *err) {
         leat_error why = {0};
         const leat_code code = leat_database_take(self->pg, self->options->who, &self->hold, &why);
         leat_coordinator_say_blockers(self);
-        if (code == LEAT_OK) return leat_pg_script(self->pg, "reset lock_timeout", err);
+        if (code == LEAT_OK) return leat_pg_script(self->pg, LEAT_PG_SET_LOCK_TIMEOUT, err);
         if (code != LEAT_ERR_BUSY || leat_pg_broken(self->pg)) return leat_error_copy(err, &why);
         if (!told && leat_database_is_locked(self->pg))
             leat_coordinator_say(self, "another session has the run \"%s\" locked; waiting",

@@ -406,8 +406,8 @@ static const char settings[] =
     "set tcp_keepalives_idle = 10; set tcp_keepalives_interval = 5; set tcp_keepalives_count = 3; "
     "set tcp_user_timeout = 30000; set client_min_messages = error; set bytea_output = hex; "
     "set extra_float_digits = 3; set datestyle = iso; set timezone = 'UTC'; "
-    "set statement_timeout = 0; set idle_in_transaction_session_timeout = 60000; set lock_timeout "
-    "= 30000; set default_transaction_isolation = 'read committed'; "
+    "set statement_timeout = 0; set idle_in_transaction_session_timeout = "
+    "60000; " LEAT_PG_SET_LOCK_TIMEOUT "; set default_transaction_isolation = 'read committed'; "
     "set search_path = pg_catalog, pg_temp";
 
 leat_code leat_pg_connect_why(leat_pg **out, const leat_pg_place *place, const char *program,

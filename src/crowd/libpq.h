@@ -85,6 +85,8 @@ typedef struct leat_pg_value {
 #define LEAT_PG_R(p, n)                                                                            \
     ((leat_pg_value){.kind = LEAT_PG_REALS, .data = (p), .number = (int64_t)(n)})
 #define LEAT_PG_PARAMETERS_MAX 32
+/* How long a statement of a connection waits for a lock. */
+#define LEAT_PG_SET_LOCK_TIMEOUT "set lock_timeout = 30000"
 #define LEAT_PG_REALS_MAX 16 /* in the one array that a call may have */
 
 typedef struct leat_pg_rows leat_pg_rows;

@@ -143,8 +143,8 @@ class Files(unittest.TestCase):
     def test_scores_order_a_curriculum(self):
         """As docs/evaluate.md says."""
         path = at("scores.json")
-        text = evaluated(at("vgae"), CACHE, "--split", "train", "--score", "difficulty",
-                         "--scores", path)
+        text = leat("eval", at("vgae"), CACHE, "--split", "train", "--score", "difficulty",
+                    "--scores", path, status=0).stdout
         self.assertEqual(text, f"scores of train written to {path}\n")
         with open(path, encoding="utf-8") as file:
             found = json.load(file)
@@ -181,6 +181,7 @@ class Refused(unittest.TestCase):
                                           "last"),
                 ((at("vgae"), CACHE, "--scores", "x", "--json"), "omit --json"),
                 ((at("vgae"), CACHE, "--scores", "x", "--html", "y"), "omit --html"),
+                ((at("vgae"), CACHE, "--scores", "x", "--replicates", "0"), "omit --replicates"),
                 ((at("vgae"), CACHE, "--threshold", "f1", "--target-fpr", "0.1"),
                  "--target-fpr is for thresholds of the rule fpr, and --threshold is f1"),
                 ((at("vgae"), at("gat"), CACHE, "--scores", "x"), "of one run, not of 2"),

@@ -165,9 +165,10 @@ static leat_code check_cache(const leat_detector *self, const leat_can_cache *ca
     if (cache != NULL && strcmp(facts.fingerprint, self->run->identity.data) == 0) return LEAT_OK;
     return leat_fail(err, LEAT_ERR_INPUT,
                      "there is no calibration of step %lld (%.300s); run `leat eval %.200s "
-                     "DIR/NAME-%.16s`, with the path of the cache that the run was trained on",
+                     "DIR/NAME-%.16s --split val --step %lld`, with the path of the cache that the "
+                     "run was trained on",
                      (long long)self->checkpoint->step, why->message, self->run->folder.path,
-                     self->run->identity.data);
+                     self->run->identity.data, (long long)self->checkpoint->step);
 }
 
 /* Those of steps that have no checkpoint any more. */

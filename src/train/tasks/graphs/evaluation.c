@@ -14,6 +14,7 @@
 #include "format/can_cache/can_cache.h"
 #include "nn/models/gat/model.h"
 #include "train/eval/threshold.h"
+#include "train/run/patience.h"
 
 void leat_evaluating_note(leat_evaluating *self, const char *format, ...) {
     const size_t used = strlen(self->note);
@@ -63,10 +64,8 @@ static leat_code open_run(leat_evaluating *self, int index, const char *path, le
 static void tell_run(leat_evaluating *self, int index) {
     const leat_detector *of = self->detectors[index];
     const leat_value *measures = of->run->task->measures;
-    int decider = 0; /* the first that was measured: checkpoint.h */
-    while (decider < leat_value_count(measures) && isnan(of->checkpoint->measured[decider]))
-        decider++;
-    const bool measured = decider < leat_value_count(measures);
+    const int decider = leat_measure_decider(of->run->task, of->checkpoint->measured);
+    const bool measured = decider >= 0;
     self->runs[index] = (leat_evaluated_run){
         .path = of->run->folder.path,
         .model = of->run->identity.model,
