@@ -63,7 +63,8 @@ LEAT_MUST_CHECK leat_code leat_plain_add(leat_plain *plain, const leat_plain_gra
 LEAT_MUST_CHECK leat_code leat_plain_finish(const leat_plain *plain, leat_plain_table **out,
                                             leat_error *err);
 /* Makes the deviation of unknown identifiers, and of those without a row of their own, the floor in
- * place of the pooled one: of an identifier that benign training never had, nothing is usual. */
+ * place of the pooled one: nothing is known to be normal for an
+ * identifier that benign training never had. */
 void leat_plain_table_narrow(leat_plain_table *table);
 
 /* Scores of one graph, each higher for what is more suspicious. */
