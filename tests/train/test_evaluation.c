@@ -12,6 +12,7 @@
 #include "base/file.h"
 #include "base/mem.h"
 #include "check.h"
+#include "evaluation_support.h"
 #include "leat/train_eval.h"
 #include "load/can/loader.h"
 #include "load/graph_support.h"
@@ -28,21 +29,9 @@ static const char *vgae, *other_vgae, *gat;
 
 static const char *train_measured(const char *model, const char *name, uint64_t seed,
                                   bool measured) {
-    leat_train_options options = leat_train_options_default();
-    leat_setting_memory settings;
-    leat_train_result result;
-    const char *run = train_path(name);
-    leat_train_settings_table(model)->set_defaults(&settings);
-    options.settings = &settings;
-    options.unit_size = 1;
-    options.micro_batch = 16;
-    options.steps = 4;
-    options.checkpoint_every = 2;
-    options.sample_every = measured;
-    options.seed = seed;
-    options.threads = 1;
-    assert_ok(leat_train(model, data, run, &options, &result, err));
-    assert_null(strstr(result.note, "not made yet"));
+    evaluation_training of = {model, data, seed, measured, ""};
+    const char *run = evaluation_train(&of, name);
+    assert_null(strstr(of.note, "not made yet"));
     return run;
 }
 
@@ -74,31 +63,11 @@ static int setup(void **state) {
 
 static int teardown(void **state) { return loader_teardown(state) + train_teardown(state); }
 
-static leat_evaluation_options options_default(void) {
-    leat_evaluation_options options = leat_evaluation_options_default();
-    options.threads = 1;
-    options.bootstrap.replicates = 10;
-    options.target_fpr = 0.1;
-    return options;
-}
-
 static leat_evaluation *evaluate(const char *cache, const leat_evaluation_options *options) {
     const char *const runs[RUNS] = {vgae, other_vgae, gat};
     leat_evaluation *out = NULL;
     assert_ok(leat_evaluation_create(&out, runs, RUNS, cache, options, err));
     return out;
-}
-
-static void calibration_path(const char *run, int step, char path[LEAT_PATH_BYTES]) {
-    char name[LEAT_CALIBRATION_NAME_BYTES];
-    leat_calibration_name(step, name);
-    assert_ok(leat_path_join(path, LEAT_PATH_BYTES, run, name, err));
-}
-
-static void forget(const char *run) {
-    char path[LEAT_PATH_BYTES];
-    calibration_path(run, 4, path);
-    leat_path_discard(path);
 }
 
 /* ---- What decides --------------------------------------------------------------------------- */
@@ -122,7 +91,7 @@ static void same_scores(const leat_evaluation *a, const leat_evaluation *b) {
 
 static void labels_of_a_test_decide_nothing(void **state) {
     (void)state;
-    leat_evaluation_options options = options_default();
+    leat_evaluation_options options = evaluation_options();
     for (int rule = LEAT_THRESHOLD_FPR; rule <= LEAT_THRESHOLD_F1; rule++) {
         options.threshold = (leat_threshold_rule)rule;
         options.keep = false; /* so that all of it is computed twice */
@@ -143,7 +112,7 @@ static void labels_of_a_test_decide_nothing(void **state) {
 
 static void threads_change_nothing(void **state) {
     (void)state;
-    leat_evaluation_options options = options_default();
+    leat_evaluation_options options = evaluation_options();
     for (int score = 0; score < LEAT_WINDOW_SCORES; score++) {
         leat_evaluation *made[2];
         options.score = (leat_window_score)score;
@@ -302,7 +271,7 @@ static void numbers_of(const nodes *of, const double mean[64], const double devi
 
 static void reference_is_that_of_another_program(void **state) {
     (void)state;
-    leat_evaluation_options options = options_default();
+    leat_evaluation_options options = evaluation_options();
     leat_evaluation *made = NULL;
     leat_detector *detector = NULL;
     leat_can_cache *cache = graphs_open(data);
@@ -335,7 +304,7 @@ static void reference_is_that_of_another_program(void **state) {
 
 static void scores_are_those_of_another_program(void **state) {
     (void)state;
-    leat_evaluation_options options = options_default();
+    leat_evaluation_options options = evaluation_options();
     leat_evaluation *made = NULL;
     leat_detector *detector = NULL;
     leat_can_cache *cache = graphs_open(data);
@@ -423,7 +392,7 @@ static void unknown_identifiers_are_not_one(void **state) {
 
 static void blame_is_counted(void **state) {
     (void)state;
-    leat_evaluation_options options = options_default();
+    leat_evaluation_options options = evaluation_options();
     options.target_fpr = 0.5; /* for many alarms */
     leat_evaluation *made = evaluate(data, &options);
     const leat_evaluation_split *split = &made->splits[0];
@@ -462,14 +431,7 @@ static void blame_is_counted(void **state) {
 /* ---- Kept ----------------------------------------------------------------------------------- */
 
 static double evaluate_one(const char *run, bool *reused) {
-    leat_evaluation_options options = options_default();
-    leat_evaluation *made = NULL;
-    assert_ok(leat_evaluation_create(&made, &run, 1, data, &options, err));
-    const double threshold = made->methods[0].threshold.value;
-    *reused = made->runs[0].reused;
-    assert_string_equal(made->note, "");
-    leat_evaluation_destroy(made);
-    return threshold;
+    return evaluation_threshold(run, data, reused);
 }
 
 static void put_file(const char *path, const uint8_t *bytes, int64_t size_bytes) {
@@ -484,11 +446,11 @@ static void a_calibration_is_kept_and_checked(void **state) {
         uint8_t *bytes = NULL, *foreign = NULL;
         int64_t size_bytes = 0, foreign_bytes = 0;
         bool reused = true;
-        forget(runs[r]);
+        evaluation_forget(runs[r]);
         const double threshold = evaluate_one(runs[r], &reused);
         assert_false(reused);
         assert_true(evaluate_one(runs[r], &reused) == threshold && reused);
-        calibration_path(runs[r], 4, path);
+        evaluation_calibration_path(runs[r], 4, path);
         assert_ok(leat_file_load(path, INT64_C(1) << 24, &bytes, &size_bytes, err));
         for (int64_t at = 3; at < size_bytes; at += size_bytes / 4) { /* damaged */
             bytes[at] ^= 16;
@@ -501,7 +463,7 @@ static void a_calibration_is_kept_and_checked(void **state) {
         assert_true(evaluate_one(runs[r], &reused) == threshold && !reused);
         if (r == 0) { /* of another run's weights */
             evaluate_one(other_vgae, &reused);
-            calibration_path(other_vgae, 4, others);
+            evaluation_calibration_path(other_vgae, 4, others);
             assert_ok(leat_file_load(others, INT64_C(1) << 24, &foreign, &foreign_bytes, err));
             put_file(path, foreign, foreign_bytes);
             assert_true(evaluate_one(runs[r], &reused) == threshold && !reused);
@@ -513,7 +475,7 @@ static void a_calibration_is_kept_and_checked(void **state) {
 
 static void other_checkpoints_have_their_own(void **state) {
     (void)state;
-    leat_evaluation_options options = options_default();
+    leat_evaluation_options options = evaluation_options();
     leat_evaluation *made = NULL;
     char path[LEAT_PATH_BYTES];
     leat_path_facts facts;
@@ -521,7 +483,7 @@ static void other_checkpoints_have_their_own(void **state) {
     assert_ok(leat_evaluation_create(&made, &vgae, 1, data, &options, err));
     assert_int_equal(made->runs[0].step, 2);
     leat_evaluation_destroy(made);
-    calibration_path(vgae, 2, path);
+    evaluation_calibration_path(vgae, 2, path);
     assert_ok(leat_path_stat(path, &facts, err));
     assert_int_equal(facts.kind, LEAT_PATH_FILE);
     options.step = 3;
@@ -543,7 +505,7 @@ static void training_ends_with_a_calibration(void **state) {
         assert_ok(leat_run_open(&opened, run, err));
         const leat_checkpoint *best = leat_checkpoints_best(&opened->checkpoints, INT64_MAX);
         char path[LEAT_PATH_BYTES];
-        calibration_path(run, (int)best->step, path);
+        evaluation_calibration_path(run, (int)best->step, path);
         assert_ok(leat_path_remove(path, err));
         assert_true(evaluate_one(run, &reused) == threshold && !reused);
         leat_run_close(opened);
@@ -554,7 +516,7 @@ static void training_ends_with_a_calibration(void **state) {
 static void a_lost_best_checkpoint_is_noted(void **state) {
     (void)state;
     static const char *const files[] = {"sha256", "json", "safetensors"};
-    leat_evaluation_options options = options_default();
+    leat_evaluation_options options = evaluation_options();
     leat_evaluation *made = NULL;
     leat_run *opened = NULL;
     char path[LEAT_PATH_BYTES], name[64], expected[128];
@@ -588,14 +550,14 @@ static void change_digest(leat_can_meta *meta) { meta->digest[9] = 'a'; }
 /* Whose windows mean the same: with the calibration of the run's own, and not without. */
 static void another_cache_needs_a_calibration(void **state) {
     (void)state;
-    leat_evaluation_options options = options_default();
+    leat_evaluation_options options = evaluation_options();
     leat_evaluation *own = NULL, *other = NULL;
     make_cache of_cache = {.graphs = {TRAIN, VAL, TEST}, .window = 20, .frames = true};
     char dir[256];
     bool reused = false;
     of_cache.change_meta = change_digest;
     graphs_make("other-cache", &of_cache, dir);
-    forget(vgae);
+    evaluation_forget(vgae);
     assert_fails(leat_evaluation_create(&other, &vgae, 1, dir, &options, err), LEAT_ERR_INPUT,
                  "there is no calibration of step 4");
     evaluate_one(vgae, &reused);
@@ -614,7 +576,7 @@ static void another_cache_needs_a_calibration(void **state) {
 static void runs_have_a_spread(void **state) {
     (void)state;
     const char *const runs[] = {vgae, other_vgae};
-    leat_evaluation_options options = options_default();
+    leat_evaluation_options options = evaluation_options();
     leat_evaluation *made = NULL;
     assert_ok(leat_evaluation_create(&made, runs, 2, data, &options, err));
     const leat_evaluation_split *split = &made->splits[0];
@@ -632,7 +594,7 @@ static void runs_have_a_spread(void **state) {
 static void a_run_is_one_seed(void **state) {
     (void)state;
     const char *const runs[] = {vgae, other_vgae, vgae};
-    leat_evaluation_options options = options_default();
+    leat_evaluation_options options = evaluation_options();
     leat_evaluation *made = NULL;
     assert_fails(leat_evaluation_create(&made, runs, 3, data, &options, err), LEAT_ERR_OPTION,
                  "are the same run");
@@ -641,7 +603,7 @@ static void a_run_is_one_seed(void **state) {
 
 static void scores_are_read_by_a_curriculum(void **state) {
     (void)state;
-    leat_evaluation_options options = options_default();
+    leat_evaluation_options options = evaluation_options();
     const char *path = train_path("scores.json");
     leat_evaluation *made = NULL;
     leat_can_cache *cache = graphs_open(data);
@@ -681,7 +643,7 @@ static void change_scaler(leat_can_meta *meta) { meta->scaler.x_center[4] += 1; 
 
 static void what_does_not_fit_is_refused(void **state) {
     (void)state;
-    leat_evaluation_options options = options_default();
+    leat_evaluation_options options = evaluation_options();
     leat_evaluation *made = NULL;
     char dir[256];
     make_cache of_cache = {.graphs = {TRAIN, VAL}, .window = 20, .frames = true};
@@ -700,20 +662,20 @@ static void what_does_not_fit_is_refused(void **state) {
     options.score = LEAT_WINDOW_SCORE_REFERENCE;
     assert_fails(leat_evaluation_create(&made, &gat, 1, data, &options, err), LEAT_ERR_OPTION,
                  "leave --score out");
-    options = options_default();
+    options = evaluation_options();
     options.split = "test_02";
     assert_fails(leat_evaluation_create(&made, &vgae, 1, data, &options, err), LEAT_ERR_OPTION,
                  "test_01");
-    options = options_default();
+    options = evaluation_options();
     options.target_fpr = 1;
     assert_fails(leat_evaluation_create(&made, &vgae, 1, data, &options, err), LEAT_ERR_OPTION,
                  "target-fpr");
-    options = options_default();
+    options = evaluation_options();
     options.progress = stop;
     assert_fails(leat_evaluation_create(&made, &vgae, 1, data, &options, err), LEAT_ERR_CANCELLED,
                  "");
     const char *nothing = train_path("nothing");
-    options = options_default();
+    options = evaluation_options();
     assert_fails(leat_evaluation_create(&made, &nothing, 1, data, &options, err),
                  LEAT_ERR_NOT_FOUND, "nothing");
     const char *images = train_path("images");
@@ -726,7 +688,7 @@ static void what_does_not_fit_is_refused(void **state) {
 
 static void no_validation_is_refused(void **state) {
     (void)state;
-    leat_evaluation_options options = options_default();
+    leat_evaluation_options options = evaluation_options();
     leat_evaluation *made = NULL;
     char dir[256];
     make_cache of_cache = {.graphs = {TRAIN, 0, TEST}, .window = 20, .frames = true};
@@ -749,7 +711,7 @@ static void make_unknown(made_graphs *test) {
 
 static void one_class_is_undefined(void **state) {
     (void)state;
-    leat_evaluation_options options = options_default();
+    leat_evaluation_options options = evaluation_options();
     leat_evaluation *made = NULL;
     char dir[256];
     make_cache of_cache = {.graphs = {TRAIN, VAL, TEST}, .window = 20, .frames = true};

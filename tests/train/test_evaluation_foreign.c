@@ -11,6 +11,7 @@
 #include "base/file.h"
 #include "base/mem.h"
 #include "check.h"
+#include "evaluation_support.h"
 #include "leat/train_eval.h"
 #include "load/graph_support.h"
 #include "train/tasks/graphs/detector.h"
@@ -22,19 +23,8 @@ static char data[256];
 static const char *gat;
 
 static const char *train_on(const char *cache, const char *name) {
-    leat_train_options options = leat_train_options_default();
-    leat_setting_memory settings;
-    leat_train_result result;
-    const char *run = train_path(name);
-    leat_train_settings_table("gat")->set_defaults(&settings);
-    options.settings = &settings;
-    options.unit_size = 1;
-    options.micro_batch = 16;
-    options.steps = 4;
-    options.sample_every = 0;
-    options.threads = 1;
-    assert_ok(leat_train("gat", cache, run, &options, &result, err));
-    return run;
+    evaluation_training of = {.model = "gat", .cache = cache};
+    return evaluation_train(&of, name);
 }
 
 static int setup(void **state) {
@@ -47,36 +37,8 @@ static int setup(void **state) {
 
 static int teardown(void **state) { return loader_teardown(state) + train_teardown(state); }
 
-static leat_evaluation_options options_default(void) {
-    leat_evaluation_options options = leat_evaluation_options_default();
-    options.threads = 1;
-    options.bootstrap.replicates = 10;
-    options.target_fpr = 0.1;
-    return options;
-}
-
-/* Of the last checkpoint. */
-static void calibration_path(const char *run, char path[LEAT_PATH_BYTES]) {
-    char name[LEAT_CALIBRATION_NAME_BYTES];
-    leat_calibration_name(4, name);
-    assert_ok(leat_path_join(path, LEAT_PATH_BYTES, run, name, err));
-}
-
-static void forget(const char *run) {
-    char path[LEAT_PATH_BYTES];
-    calibration_path(run, path);
-    leat_path_discard(path);
-}
-
 static double evaluate_one(const char *run, bool *reused) {
-    leat_evaluation_options options = options_default();
-    leat_evaluation *made = NULL;
-    assert_ok(leat_evaluation_create(&made, &run, 1, data, &options, err));
-    const double threshold = made->methods[0].threshold.value;
-    *reused = made->runs[0].reused;
-    assert_string_equal(made->note, "");
-    leat_evaluation_destroy(made);
-    return threshold;
+    return evaluation_threshold(run, data, reused);
 }
 
 /* ---- Calibrations --------------------------------------------------------------------------- */
@@ -89,9 +51,9 @@ static void a_foreign_calibration_is_made_again(void **state) {
     const leat_scoring_work with = {cache, 1, NULL};
     char path[LEAT_PATH_BYTES];
     bool reused = true;
-    forget(gat);
+    evaluation_forget(gat);
     const double threshold = evaluate_one(gat, &reused);
-    calibration_path(gat, path);
+    evaluation_calibration_path(gat, EVALUATION_STEPS, path);
     assert_ok(leat_detector_open(&detector, gat, -1, LEAT_WINDOW_SCORE_RESIDUAL, NULL, err));
     assert_ok(leat_detector_calibrate(detector, &with, false, NULL, err));
     assert_true(detector->reused);
@@ -106,15 +68,15 @@ static void a_foreign_calibration_is_made_again(void **state) {
 static void a_calibration_is_a_file(void **state) {
     (void)state;
     static const char own[] = "of somebody else";
-    leat_evaluation_options options = options_default();
+    leat_evaluation_options options = evaluation_options();
     leat_evaluation *made = NULL;
     const char *target = train_path("target");
     char path[LEAT_PATH_BYTES];
     int64_t size_bytes = 0;
     bool reused = true;
-    calibration_path(gat, path);
+    evaluation_calibration_path(gat, EVALUATION_STEPS, path);
     assert_ok(leat_file_save(target, own, sizeof own, err));
-    forget(gat);
+    evaluation_forget(gat);
     assert_int_equal(symlink(target, path), 0);
     assert_ok(leat_evaluation_create(&made, &gat, 1, data, &options, err));
     assert_non_null(strstr(made->note, "is a link, and its target would be overwritten"));
@@ -125,13 +87,13 @@ static void a_calibration_is_a_file(void **state) {
     assert_int_equal(size_bytes, sizeof own);
     assert_memory_equal(there, own, sizeof own);
     leat_free(there);
-    forget(gat);
+    evaluation_forget(gat);
     assert_int_equal(mkfifo(path, 0600), 0);
     assert_ok(leat_evaluation_create(&made, &gat, 1, data, &options, err));
     assert_non_null(strstr(made->note, "is not a file: remove it"));
     assert_true(made->methods[0].threshold.value == threshold && !made->runs[0].reused);
     leat_evaluation_destroy(made);
-    forget(gat);
+    evaluation_forget(gat);
     assert_true(evaluate_one(gat, &reused) == threshold && !reused);
 }
 
@@ -144,7 +106,7 @@ static void make_other(leat_can_meta *meta) {
 
 static void has_notes(const char *run, const char *cache, const char *split, const char *word,
                       const char *none) {
-    leat_evaluation_options options = options_default();
+    leat_evaluation_options options = evaluation_options();
     leat_evaluation *made = NULL;
     options.split = split;
     assert_ok(leat_evaluation_create(&made, &run, 1, cache, &options, err));
@@ -188,7 +150,7 @@ static void move_edges(made_graphs *test) {
 
 static void damaged_graphs_are_refused(void **state) {
     (void)state;
-    leat_evaluation_options options = options_default();
+    leat_evaluation_options options = evaluation_options();
     leat_evaluation *made = NULL;
     char dir[256];
     make_cache of_cache = {.graphs = {TRAIN, VAL, TEST}, .window = 20};
