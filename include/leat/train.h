@@ -187,7 +187,7 @@ typedef struct leat_train_result {
     char run[65];                  /* hash of everything that determines the weights */
     char state[65];                /* hash of the state after the last step */
     char checkpoint[4096];         /* path of the last one; "" if none was written */
-    char note[512];                /* what the user should know; "" */
+    char note[1024];               /* what the user should know; "" */
     /* What is measured, as in leat_train_step, after the last step; and its first number before the
      * first step. NaN: not computed. */
     const leat_value *measures;

@@ -253,6 +253,9 @@ LEAT_API const leat_setting_table *leat_evaluation_options_table(void);
 /* A run that is evaluated, by one of its checkpoints. */
 typedef struct leat_evaluated_run {
     const char *path, *model, *run; /* as in leat_run_facts */
+    /* Fingerprint of the cache that it was trained on, from whose validation windows its threshold
+     * comes, also if another one is evaluated. */
+    const char *data;
     int64_t step;
     const char *state;   /* hash of the checkpoint's state */
     bool best;           /* of the run by `measure`; false if the files of a better one are lost */
@@ -339,8 +342,9 @@ typedef struct leat_evaluation {
     const leat_evaluation_method *methods;
     int split_count;
     const leat_evaluation_split *splits;
-    const char *note; /* what the user should know; "" */
+    const char *note; /* what the user should know, below LEAT_EVALUATION_NOTE_BYTES; "" */
 } leat_evaluation;
+#define LEAT_EVALUATION_NOTE_BYTES 1024
 
 /*
  * Evaluates 1 to 64 runs on a cache: on every split of it that is a test, or the one that the
@@ -369,12 +373,13 @@ LEAT_API void leat_evaluation_destroy(leat_evaluation *evaluation);
  * in the order of the cache, for a curriculum (docs/can-graphs.md): {"format": "leat.scores",
  * "version": 1, "fingerprint", "split", "model", "score_name", "run", "step", "state",
  * "capture": [...], "window_start": [...], "score": [...]}. "score_name" is as in
- * leat_evaluation_method.score.
+ * leat_evaluation_method.score. `note` (NULL: not wanted): what the user should know of the run and
+ * its calibration, as in leat_evaluation; "" also after a failure.
  * Errors as leat_evaluation_create; LEAT_ERR_EXISTS: the file exists and `replace` is not set.
  */
 LEAT_API LEAT_MUST_CHECK leat_code leat_evaluation_save_scores(
     const char *run, const char *cache, const leat_evaluation_options *options, const char *path,
-    bool replace, leat_error *err);
+    bool replace, char note[LEAT_EVALUATION_NOTE_BYTES], leat_error *err);
 
 #ifdef __cplusplus
 }

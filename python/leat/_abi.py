@@ -281,8 +281,8 @@ class EvaluationOptions(c.Structure):
 class EvaluatedRun(c.Structure):
     """leat_evaluated_run"""
     _fields_ = [
-        ("path", c.c_char_p), ("model", c.c_char_p), ("run", c.c_char_p), ("step", c.c_int64),
-        ("state", c.c_char_p), ("best", c.c_bool), ("measure", c.c_char_p),
+        ("path", c.c_char_p), ("model", c.c_char_p), ("run", c.c_char_p), ("data", c.c_char_p),
+        ("step", c.c_int64), ("state", c.c_char_p), ("best", c.c_bool), ("measure", c.c_char_p),
         ("measured", c.c_double), ("train_graphs", c.c_int64), ("val_graphs", c.c_int64),
         ("reused", c.c_bool),
     ]

@@ -20,6 +20,7 @@ const char *evaluation_train(evaluation_training *of, const char *name) {
     options.checkpoint_every = 2;
     options.sample_every = of->measured;
     options.seed = of->seed;
+    options.resume = of->resume;
     options.threads = 1;
     assert_ok(leat_train(of->model, of->cache, run, &options, &result, err));
     snprintf(of->note, sizeof of->note, "%s", result.note);

@@ -13,8 +13,8 @@ enum { EVALUATION_STEPS = 4 };
 typedef struct evaluation_training {
     const char *model, *cache;
     uint64_t seed;
-    bool measured;
-    char note[512]; /* set: that of the result */
+    bool measured, resume;
+    char note[1024]; /* set: that of the result */
 } evaluation_training;
 const char *evaluation_train(evaluation_training *of, const char *name);
 

@@ -29,7 +29,7 @@ static const char *vgae, *other_vgae, *gat;
 
 static const char *train_measured(const char *model, const char *name, uint64_t seed,
                                   bool measured) {
-    evaluation_training of = {model, data, seed, measured, ""};
+    evaluation_training of = {.model = model, .cache = data, .seed = seed, .measured = measured};
     const char *run = evaluation_train(&of, name);
     assert_null(strstr(of.note, "not made yet"));
     return run;
@@ -609,11 +609,12 @@ static void scores_are_read_by_a_curriculum(void **state) {
     leat_can_cache *cache = graphs_open(data);
     const leat_graph_file *file = NULL;
     double *scores = NULL;
-    char sha256[65];
+    char sha256[65], note[LEAT_EVALUATION_NOTE_BYTES];
     options.score = LEAT_WINDOW_SCORE_DIFFICULTY;
     options.split = "train";
-    assert_ok(leat_evaluation_save_scores(vgae, data, &options, path, false, err));
-    assert_fails(leat_evaluation_save_scores(vgae, data, &options, path, false, err),
+    assert_ok(leat_evaluation_save_scores(vgae, data, &options, path, false, note, err));
+    assert_string_equal(note, "");
+    assert_fails(leat_evaluation_save_scores(vgae, data, &options, path, false, NULL, err),
                  LEAT_ERR_EXISTS, "scores.json");
     assert_ok(leat_evaluation_create(&made, &vgae, 1, data, &options, err));
     assert_ok(leat_can_cache_file(cache, "train", &file, err));

@@ -41,6 +41,11 @@ static double evaluate_one(const char *run, bool *reused) {
     return evaluation_threshold(run, data, reused);
 }
 
+static void make_other(leat_can_meta *meta) {
+    meta->digest[9] = 'a';
+    assert_ok(leat_can_meta_set(meta, "allow-overlap", "true", err));
+}
+
 /* ---- Calibrations --------------------------------------------------------------------------- */
 
 /* Of the same weights, but made of another cache. */
@@ -97,12 +102,49 @@ static void a_calibration_is_a_file(void **state) {
     assert_true(evaluate_one(gat, &reused) == threshold && !reused);
 }
 
-/* ---- What was seen -------------------------------------------------------------------------- */
-
-static void make_other(leat_can_meta *meta) {
-    meta->digest[9] = 'a';
-    assert_ok(leat_can_meta_set(meta, "allow-overlap", "true", err));
+static void is_told(const char *note, int64_t step) {
+    char begin[128];
+    snprintf(begin, sizeof begin,
+             "the calibration of step %lld, without which leat detect has no threshold, could not "
+             "be kept: \"",
+             (long long)step);
+    if (strncmp(note, begin, strlen(begin)) != 0 ||
+        strstr(note, "is not a file: remove it; then run leat eval, which keeps it") == NULL)
+        fail_msg("\"%s\"", note);
 }
+
+/* Neither training nor what only writes scores fails because of it, and neither is silent. */
+static void what_cannot_be_kept_is_told(void **state) {
+    (void)state;
+    evaluation_training of = {.model = "vgae", .cache = data, .measured = true};
+    leat_evaluation_options options = evaluation_options();
+    leat_evaluation *made = NULL;
+    const char *run = evaluation_train(&of, "told"), *scores = train_path("scores.json");
+    char path[LEAT_PATH_BYTES], note[LEAT_EVALUATION_NOTE_BYTES], dir[256];
+    make_cache of_cache = {.graphs = {TRAIN, VAL, TEST}, .window = 20, .frames = true};
+    assert_string_equal(of.note, "");
+    assert_ok(leat_evaluation_create(&made, &run, 1, data, &options, err));
+    const int64_t step = made->runs[0].step;
+    assert_true(made->runs[0].reused);
+    leat_evaluation_destroy(made);
+    of_cache.change_meta = make_other;
+    graphs_make("another", &of_cache, dir);
+    assert_ok(leat_evaluation_save_scores(run, dir, &options, scores, true, note, err));
+    assert_non_null(strstr(note, "told\" was trained on another cache"));
+    evaluation_calibration_path(run, step, path);
+    leat_path_discard(path);
+    assert_int_equal(mkfifo(path, 0600), 0);
+    assert_ok(leat_evaluation_save_scores(run, data, &options, scores, true, note, err));
+    is_told(note, step);
+    options.keep = false;
+    assert_ok(leat_evaluation_save_scores(run, data, &options, scores, true, note, err));
+    assert_string_equal(note, "");
+    of.resume = true;
+    evaluation_train(&of, "told");
+    is_told(of.note, step);
+}
+
+/* ---- What was seen -------------------------------------------------------------------------- */
 
 static void has_notes(const char *run, const char *cache, const char *split, const char *word,
                       const char *none) {
@@ -167,6 +209,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_foreign_calibration_is_made_again),
         cmocka_unit_test(a_calibration_is_a_file),
+        cmocka_unit_test(what_cannot_be_kept_is_told),
         cmocka_unit_test(what_was_seen_is_told),
         cmocka_unit_test(damaged_graphs_are_refused),
     };

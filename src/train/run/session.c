@@ -495,11 +495,13 @@ static void fill_result(leat_session *session) {
 
 static void finish_measuring(leat_session *session) {
     const leat_measure_class *class = session->task->measure;
+    char note[LEAT_MEASURE_NOTE_BYTES] = "";
     leat_error why = {0};
     if (session->measure == NULL || class->finish == NULL) return;
-    if (class->finish(session->measure, &why) == LEAT_OK) return;
-    leat_session_note(session, "what the best checkpoint is used with is not made yet: %s",
-                      why.message);
+    if (class->finish(session->measure, note, &why) != LEAT_OK)
+        leat_session_note(session, "what the best checkpoint is used with is not made yet: %s",
+                          why.message);
+    if (note[0] != 0) leat_session_note(session, "%s", note);
 }
 
 leat_code leat_session_finish(leat_session *session, leat_error *err) {

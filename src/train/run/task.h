@@ -20,7 +20,7 @@ typedef struct leat_measuring {
     leat_ticker *ticker;
 } leat_measuring;
 
-#define LEAT_MEASURE_NOTE_BYTES 200
+#define LEAT_MEASURE_NOTE_BYTES 400
 
 typedef struct leat_measure_class {
     const char *kept; /* ending of the files that it keeps (leat_run_kept_path); NULL: none */
@@ -34,8 +34,9 @@ typedef struct leat_measure_class {
     leat_code (*take)(void *self, const float *parameters, leat_train_step *step,
                       char note[LEAT_MEASURE_NOTE_BYTES], leat_error *err);
     /* After the last step of a run, when its checkpoints are written: makes what those need who use
-     * the best one. If it fails, that is noted, and the run is as good as before. NULL: nothing. */
-    leat_code (*finish)(void *self, leat_error *err);
+     * the best one. If it fails, that is noted, and the run is as good as before, as it is if it
+     * cannot be kept, which `note` says, with the remedy. NULL: nothing. */
+    leat_code (*finish)(void *self, char note[LEAT_MEASURE_NOTE_BYTES], leat_error *err);
     /* What the data alone say, to compare the first measure with: its name, NULL: there is nothing
      * of the kind; and what the run's folder has of it, NaN: it was not measured. `data`: their
      * fingerprint. */

@@ -209,9 +209,11 @@ static void keep_it(const leat_detector *self, const char *path,
     leat_error why = {0};
     const leat_code code = save(self, path, &why);
     if (code == LEAT_OK) remove_old(self->run);
-    else if (note != NULL)
-        snprintf(note, LEAT_DETECTOR_NOTE_BYTES, "the calibration could not be kept: %.240s",
-                 why.message);
+    else
+        snprintf(note, LEAT_DETECTOR_NOTE_BYTES,
+                 "the calibration of step %lld, without which leat detect has no threshold, could "
+                 "not be kept: %.240s; then run leat eval, which keeps it",
+                 (long long)self->checkpoint->step, why.message);
 }
 
 /* The one in the run's folder; *path is where it is, or would be. */
@@ -237,7 +239,8 @@ leat_code leat_detector_calibrate(leat_detector *detector, const leat_scoring_wo
     leat_detector *self = detector;
     char path[LEAT_PATH_BYTES];
     leat_error why = {0};
-    LEAT_ASSERT(self->calibration == NULL);
+    LEAT_ASSERT(self->calibration == NULL && (note != NULL || !keep));
+    if (note != NULL) note[0] = 0;
     const leat_code code = load_kept(self, path, &why);
     self->reused = code == LEAT_OK;
     if (!can_replace(code)) return leat_error_copy(err, &why);
@@ -250,11 +253,11 @@ leat_code leat_detector_calibrate(leat_detector *detector, const leat_scoring_wo
 
 leat_code leat_detector_prepare(const char *run, const leat_feed *feed,
                                 const leat_train_options *options, leat_ticker *ticker,
-                                leat_error *err) {
+                                char note[LEAT_DETECTOR_NOTE_BYTES], leat_error *err) {
     const leat_scoring_work with = {leat_graph_feed_cache(feed), options->threads, ticker};
     leat_detector *self = NULL;
     LEAT_TRY(leat_detector_open(&self, run, -1, LEAT_WINDOW_SCORE_RESIDUAL, options->kernels, err));
-    const leat_code code = leat_detector_calibrate(self, &with, true, NULL, err);
+    const leat_code code = leat_detector_calibrate(self, &with, true, note, err);
     leat_detector_close(self);
     return code;
 }

@@ -9,7 +9,7 @@
 #include "train/tasks/graphs/calibration.h"
 #include "train/tasks/graphs/graph_context.h"
 
-enum { LEAT_DETECTOR_NOTE_BYTES = 300 };
+enum { LEAT_DETECTOR_NOTE_BYTES = 400 };
 
 typedef struct leat_detector {
     leat_run *run;
@@ -44,8 +44,8 @@ const char *leat_detector_score_name(const leat_detector *detector);
  * on, and keeps it there if `keep` is set; the calibrations of checkpoints that are gone are
  * removed then. A damaged one, or one of other weights or of another cache, is made again.
  * with->cache NULL, or another one: LEAT_ERR_INPUT if there is none, with the command that makes
- * it. If it cannot be written, or only through a link, that is in the note (NULL: not told) and
- * nothing else.
+ * it. If it cannot be written, or only through a link, that is no error: it is in the note, with
+ * the remedy, which is "" otherwise (NULL: for those who do not keep it).
  */
 LEAT_MUST_CHECK leat_code leat_detector_calibrate(leat_detector *detector,
                                                   const leat_scoring_work *with, bool keep,
@@ -53,9 +53,12 @@ LEAT_MUST_CHECK leat_code leat_detector_calibrate(leat_detector *detector,
                                                   leat_error *err);
 
 /* For `leat train`, at its end: makes and keeps the calibration of the best checkpoint of a run
- * that was trained with this feed, unless it is there. So detectors work right after training. */
+ * that was trained with this feed, unless it is there. So detectors work right after training. The
+ * note as above, and that of the checkpoint. */
 LEAT_MUST_CHECK leat_code leat_detector_prepare(const char *run, const leat_feed *feed,
                                                 const leat_train_options *options,
-                                                leat_ticker *ticker, leat_error *err);
+                                                leat_ticker *ticker,
+                                                char note[LEAT_DETECTOR_NOTE_BYTES],
+                                                leat_error *err);
 
 #endif

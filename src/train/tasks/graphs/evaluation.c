@@ -16,13 +16,13 @@
 #include "train/eval/threshold.h"
 #include "train/run/patience.h"
 
-void leat_evaluating_note(leat_evaluating *self, const char *format, ...) {
-    const size_t used = strlen(self->note);
+void leat_evaluation_note(char note[LEAT_EVALUATION_NOTE_BYTES], const char *format, ...) {
+    const size_t used = strlen(note);
     va_list args;
-    if (used > 0 && used + 2 < sizeof self->note) memcpy(self->note + used, "; ", 3);
-    const size_t at = strlen(self->note);
+    if (used > 0 && used + 2 < LEAT_EVALUATION_NOTE_BYTES) memcpy(note + used, "; ", 3);
+    const size_t at = strlen(note);
     va_start(args, format);
-    vsnprintf(self->note + at, sizeof self->note - at, format, args);
+    vsnprintf(note + at, LEAT_EVALUATION_NOTE_BYTES - at, format, args);
     va_end(args);
 }
 
@@ -45,19 +45,25 @@ static leat_code check_twins(const leat_evaluating *self, int index, leat_error 
     return LEAT_OK;
 }
 
+void leat_evaluation_note_run(char note[LEAT_EVALUATION_NOTE_BYTES], const leat_detector *detector,
+                              const char *fingerprint) {
+    const leat_run *run = detector->run;
+    if (detector->note[0] != 0) leat_evaluation_note(note, "%s", detector->note);
+    if (strcmp(run->identity.data, fingerprint) != 0)
+        leat_evaluation_note(note, "\"%.200s\" was trained on another cache (%.16s...)",
+                             run->folder.path, run->identity.data);
+}
+
 static leat_code open_run(leat_evaluating *self, int index, const char *path, leat_error *err) {
     const leat_evaluation_options *options = &self->options;
     leat_detector **out = &self->detectors[index];
     LEAT_TRY(leat_detector_open(out, path, options->step, options->score, options->kernels, err));
     LEAT_TRY(check_twins(self, index, err));
     const leat_detector *of = *out;
-    if (of->note[0] != 0) leat_evaluating_note(self, "%s", of->note);
     const leat_code code = leat_graph_context_compare(of->context, self->cache, err);
     if (code != LEAT_OK)
         return leat_error_context(err, code, "run \"%.200s\"", of->run->folder.path);
-    if (strcmp(of->run->identity.data, self->facts.fingerprint) != 0)
-        leat_evaluating_note(self, "\"%.200s\" was trained on another cache (%.16s...)",
-                             of->run->folder.path, of->run->identity.data);
+    leat_evaluation_note_run(self->note, of, self->facts.fingerprint);
     return LEAT_OK;
 }
 
@@ -70,6 +76,7 @@ static void tell_run(leat_evaluating *self, int index) {
         .path = of->run->folder.path,
         .model = of->run->identity.model,
         .run = of->run->identity.run,
+        .data = of->run->identity.data,
         .step = of->checkpoint->step,
         .state = of->checkpoint->state,
         .best = of->best,
@@ -87,7 +94,7 @@ static leat_code calibrate(leat_evaluating *self, int index, leat_error *err) {
     char note[LEAT_DETECTOR_NOTE_BYTES] = "";
     const leat_scoring_work with = {self->cache, options->threads, &self->ticker};
     leat_code code = leat_detector_calibrate(of, &with, options->keep, note, err);
-    if (note[0] != 0) leat_evaluating_note(self, "%s", note);
+    if (note[0] != 0) leat_evaluation_note(self->note, "%s", note);
     if (code == LEAT_OK)
         code = leat_calibration_threshold(of->calibration, of->score, options->threshold,
                                           options->target_fpr, &method->threshold, err);
@@ -172,10 +179,10 @@ static void note_no_test(leat_evaluating *self) {
     const bool val = strcmp(named, LEAT_CAN_SPLIT_VAL) == 0;
     for (int r = 0; r < self->out.run_count; r++) seen += is_of_cache(self, r);
     if (seen == 0)
-        leat_evaluating_note(self, "the split %s is no test: plain scores were %s it", named,
+        leat_evaluation_note(self->note, "the split %s is no test: plain scores were %s it", named,
                              val ? "fitted to" : "made of");
     else
-        leat_evaluating_note(self, "the split %s is no test: %sdetectors were %s it", named,
+        leat_evaluation_note(self->note, "the split %s is no test: %sdetectors were %s it", named,
                              seen < self->out.run_count ? "some " : "",
                              val ? "chosen on" : "trained on");
 }
@@ -191,23 +198,23 @@ static bool is_overlap(const char *setting) {
 /* Of this cache, and of others that runs were trained on. */
 static void note_overlap(leat_evaluating *self) {
     if (is_overlap(leat_can_cache_setting(self->cache, "allow-overlap")))
-        leat_evaluating_note(self, OVERLAP);
+        leat_evaluation_note(self->note, OVERLAP);
     for (int r = 0; r < self->out.run_count; r++) {
         const leat_detector *of = self->detectors[r];
         if (!is_of_cache(self, r) &&
             is_overlap(leat_graph_context_setting(of->context, "allow-overlap")))
-            leat_evaluating_note(self, "\"%.200s\": its " OVERLAP, of->run->folder.path);
+            leat_evaluation_note(self->note, "\"%.200s\": its " OVERLAP, of->run->folder.path);
     }
 }
 
 static void note_split(leat_evaluating *self, int index) {
     const leat_evaluation_split *of = &self->splits[index];
     const int64_t count = of->windows.count;
-    if (count == 0) leat_evaluating_note(self, "%s has no window", of->name);
+    if (count == 0) leat_evaluation_note(self->note, "%s has no window", of->name);
     else if (of->unlabelled == count)
-        leat_evaluating_note(self, "%s has no window with a label", of->name);
+        leat_evaluation_note(self->note, "%s has no window with a label", of->name);
     if (count > 0 && of->unknown_windows == count)
-        leat_evaluating_note(self,
+        leat_evaluation_note(self->note,
                              "all identifiers of %s are unknown to the cache's training logs: "
                              "detectors see a vehicle that they know nothing about",
                              of->name);

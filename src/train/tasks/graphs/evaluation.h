@@ -5,7 +5,6 @@
 #include "train/tasks/graphs/detector.h"
 #include "train/tasks/graphs/split_windows.h"
 
-#define LEAT_EVALUATION_NOTE_BYTES 1024
 #define LEAT_EVALUATION_RUNS_MAX 64
 
 /* What was allocated for a split beside its columns. */
@@ -37,8 +36,13 @@ typedef struct leat_evaluating {
 
 LEAT_MUST_CHECK leat_code leat_evaluation_check(const leat_evaluation_options *options,
                                                 leat_error *err);
-/* A sentence more to the note, as far as it has room. */
-void leat_evaluating_note(leat_evaluating *self, const char *format, ...) LEAT_PRINTF(2, 3);
+/* A sentence more to a note, as far as it has room. */
+void leat_evaluation_note(char note[LEAT_EVALUATION_NOTE_BYTES], const char *format, ...)
+    LEAT_PRINTF(2, 3);
+/* Of a run that is opened: what its checkpoint is, and whether it is of another cache than that
+ * with this fingerprint. */
+void leat_evaluation_note_run(char note[LEAT_EVALUATION_NOTE_BYTES], const leat_detector *detector,
+                              const char *fingerprint);
 
 /* Scores all windows of a split by all methods; reads no label for it. */
 LEAT_MUST_CHECK leat_code leat_evaluating_score(leat_evaluating *self, int index, leat_error *err);

@@ -1,4 +1,6 @@
 /* The scores of a split as JSON, of which a curriculum is made: see leat/train_eval.h. */
+#include <string.h>
+
 #include "base/file.h"
 #include "base/mem.h"
 #include "format/can_cache/can_cache.h"
@@ -13,6 +15,7 @@ typedef struct saving {
     leat_ticker ticker;
     int64_t count;
     leat_detected out;
+    char note[LEAT_EVALUATION_NOTE_BYTES];
 } saving;
 
 static leat_code put_windows(const saving *self, leat_json *json, leat_error *err) {
@@ -65,12 +68,14 @@ static leat_code write_file(const saving *self, const char *path, bool replace, 
 /* A difficulty needs nothing to be compared with. */
 static leat_code score_all(saving *self, const leat_evaluation_options *options, leat_error *err) {
     const leat_scoring_work with = {self->cache, options->threads, &self->ticker};
+    char note[LEAT_DETECTOR_NOTE_BYTES] = "";
     self->count = self->file->shape.graphs;
     LEAT_TRY(LEAT_NEW(&self->out.score, self->count, err));
     LEAT_TRY(LEAT_NEW(&self->out.identifier, self->count, err));
     LEAT_TRY(LEAT_NEW(&self->out.feature, self->count, err));
     if (options->score != LEAT_WINDOW_SCORE_DIFFICULTY)
-        LEAT_TRY(leat_detector_calibrate(self->detector, &with, options->keep, NULL, err));
+        LEAT_TRY(leat_detector_calibrate(self->detector, &with, options->keep, note, err));
+    if (note[0] != 0) leat_evaluation_note(self->note, "%s", note);
     return leat_evaluating_detect(self->detector, &with, self->split, &self->out, err);
 }
 
@@ -84,19 +89,23 @@ static leat_code save(saving *self, const char *run, const char *cache,
     LEAT_TRY(leat_detector_open(&self->detector, run, options->step, options->score,
                                 options->kernels, err));
     LEAT_TRY(leat_graph_context_compare(self->detector->context, self->cache, err));
+    leat_evaluation_note_run(self->note, self->detector, self->facts.fingerprint);
     return score_all(self, options, err);
 }
 
 leat_code leat_evaluation_save_scores(const char *run, const char *cache,
                                       const leat_evaluation_options *options, const char *path,
-                                      bool replace, leat_error *err) {
+                                      bool replace, char note[LEAT_EVALUATION_NOTE_BYTES],
+                                      leat_error *err) {
     const leat_evaluation_options defaults = leat_evaluation_options_default();
     saving self = {0};
+    if (note != NULL) note[0] = 0;
     if (options == NULL) options = &defaults;
     LEAT_TRY(leat_file_can_save(path, LEAT_MARK_NONE, replace, err));
     leat_ticker_create(&self.ticker, options->progress, options->user);
     leat_code code = save(&self, run, cache, options, err);
     if (code == LEAT_OK) code = write_file(&self, path, replace, err);
+    if (code == LEAT_OK && note != NULL) memcpy(note, self.note, sizeof self.note);
     leat_free(self.out.score);
     leat_free(self.out.identifier);
     leat_free(self.out.feature);

@@ -127,10 +127,11 @@ static leat_code take(void *of, const float *parameters, leat_train_step *step,
 }
 
 /* Its detector's calibration, so that it can be used at once. */
-static leat_code finish(void *of, leat_error *err) {
+static leat_code finish(void *of, char note[LEAT_MEASURE_NOTE_BYTES], leat_error *err) {
     const graph_measure *self = of;
+    _Static_assert(LEAT_DETECTOR_NOTE_BYTES == LEAT_MEASURE_NOTE_BYTES, "one note");
     return leat_detector_prepare(self->of.folder->path, self->of.feed, self->of.options,
-                                 self->of.ticker, err);
+                                 self->of.ticker, note, err);
 }
 
 /* ---- Begun and ended ------------------------------------------------------------------------ */
