@@ -276,6 +276,11 @@ static bool share_at(const void *source, int index, void *item) {
     return true;
 }
 
+static leat_fact_value no_share(const void *source) {
+    return (leat_fact_value){
+        .text = leat_eval_reason_text(((const share *)source)->of.share.undefined)};
+}
+
 static const leat_fact share_facts[] = {
     {"attack", LEAT_FACT_TEXT, offsetof(share, attack), .help = "Attack type; \"all\": of all."},
     {"detected", LEAT_FACT_INT, offsetof(share, of.detected), LEAT_FACT_COUNT,
@@ -286,11 +291,14 @@ static const leat_fact share_facts[] = {
     {"right", LEAT_FACT_INT, offsetof(share, of.right), LEAT_FACT_COUNT,
      .help = "Of those, the windows that blame that identifier."},
     {"share", LEAT_FACT_REAL, offsetof(share, of.share.value), LEAT_FACT_SHARE, .optional = true,
-     .help = "right / known; absent: nothing was detected, or known."},
+     .help = "right / known; absent: undefined says why."},
     {"low", LEAT_FACT_REAL, offsetof(share, of.wilson.low), LEAT_FACT_SHARE, .optional = true,
      .help = "Its interval at 95 % (Wilson)."},
     {"high", LEAT_FACT_REAL, offsetof(share, of.wilson.high), LEAT_FACT_SHARE, .optional = true,
      .help = "Its upper end."},
+    {"undefined", LEAT_FACT_TEXT, .get = no_share, .optional = true,
+     .help = "Why there is no share: no window with an attack, none that was detected, none that "
+             "blames an identifier, or none of which it is known which was injected."},
     {0},
 };
 static const leat_fact_list shares = {.rows = share_facts,

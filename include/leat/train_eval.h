@@ -31,6 +31,7 @@ typedef enum leat_eval_reason {
     LEAT_EVAL_NO_DETECTION,
     LEAT_EVAL_FEW_BLOCKS,
     LEAT_EVAL_NO_INJECTED,
+    LEAT_EVAL_NO_BLAME,
 } leat_eval_reason;
 /* "no window with an attack"; for LEAT_EVAL_DEFINED "". */
 LEAT_API const char *leat_eval_reason_text(leat_eval_reason reason);

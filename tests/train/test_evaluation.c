@@ -723,7 +723,7 @@ static void one_class_is_undefined(void **state) {
     assert_int_equal(metrics[LEAT_EVAL_AUROC].undefined, LEAT_EVAL_NO_ATTACK);
     assert_true(isnan(metrics[LEAT_EVAL_AUROC].value));
     assert_int_equal(metrics[LEAT_EVAL_REALISED_FPR].undefined, LEAT_EVAL_DEFINED);
-    assert_int_equal(made->splits[0].results[0].shares[0].share.undefined, LEAT_EVAL_NO_INJECTED);
+    assert_int_equal(made->splits[0].results[0].shares[0].share.undefined, LEAT_EVAL_NO_ATTACK);
     leat_evaluation_destroy(made);
     of_cache.change_test = make_unknown;
     graphs_make("no-label", &of_cache, dir);

@@ -21,7 +21,8 @@ const char *leat_eval_reason_text(leat_eval_reason reason) {
         [LEAT_EVAL_NO_PROBABILITY] = "the score is not a probability",
         [LEAT_EVAL_NO_DETECTION] = "no attack was detected",
         [LEAT_EVAL_FEW_BLOCKS] = "too few blocks of time to resample",
-        [LEAT_EVAL_NO_INJECTED] = "no window whose injected identifier is known",
+        [LEAT_EVAL_NO_INJECTED] = "no detected window whose injected identifier is known",
+        [LEAT_EVAL_NO_BLAME] = "the score blames no identifier",
     };
     LEAT_ASSERT((size_t)reason < sizeof texts / sizeof *texts);
     return texts[reason];

@@ -74,6 +74,27 @@ static int ascending(const void *a, const void *b) {
     return left->attack < right->attack ? -1 : left->attack > right->attack;
 }
 
+static bool blames_any(const blaming *self) {
+    for (int64_t i = 0; i < self->of->windows.count; i++)
+        if (self->identifier[i] >= 0) return true;
+    return false;
+}
+
+/* Of shares of which nothing is known. */
+static leat_eval_reason reason_of(const blaming *self, const leat_blame_share *of,
+                                  bool is_attacked) {
+    if (of->detected > 0) return LEAT_EVAL_NO_INJECTED;
+    if (!is_attacked) return LEAT_EVAL_NO_ATTACK;
+    return blames_any(self) ? LEAT_EVAL_NO_DETECTION : LEAT_EVAL_NO_BLAME;
+}
+
+static void set_share(const blaming *self, bool is_attacked, leat_blame_share *to) {
+    const leat_eval_reason reason = reason_of(self, to, is_attacked);
+    to->share = to->known == 0 ? leat_eval_undefined(reason)
+                               : leat_eval_defined((double)to->right / (double)to->known);
+    to->wilson = leat_interval_wilson(to->right, to->known, reason);
+}
+
 static leat_code share_of(const blaming *self, leat_evaluation_result *out, leat_error *err) {
     leat_blame_share *all = NULL;
     int64_t count = 1, capacity = 0;
@@ -95,12 +116,8 @@ static leat_code share_of(const blaming *self, leat_evaluation_result *out, leat
     out->shares = all;
     if (code != LEAT_OK) return code;
     qsort(all, (size_t)count, sizeof *all, ascending);
-    for (int64_t i = 0; i < count; i++) {
-        all[i].share = all[i].known == 0
-                           ? leat_eval_undefined(LEAT_EVAL_NO_INJECTED)
-                           : leat_eval_defined((double)all[i].right / (double)all[i].known);
-        all[i].wilson = leat_interval_wilson(all[i].right, all[i].known, LEAT_EVAL_NO_INJECTED);
-    }
+    /* an attack type is listed if a window has it */
+    for (int64_t i = 0; i < count; i++) set_share(self, count > 1, &all[i]);
     out->share_count = count;
     return LEAT_OK;
 }
