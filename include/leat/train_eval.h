@@ -184,9 +184,6 @@ typedef struct leat_eval_group {
      * alarm. The threshold 0: the distance itself. */
     double gap_to_threshold;
 } leat_eval_group;
-/* As members of the object that is open: "windows", "auroc", ..., intervals as [low, high], what is
- * undefined as null, and its reason in "undefined". */
-LEAT_API void leat_eval_group_json(leat_json *json, const leat_eval_group *group);
 
 /* Groups in this order: all windows, attack types, vehicles, captures, each by number. Vehicle 0 is
  * a group if another vehicle is there. */
