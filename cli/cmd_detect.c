@@ -3,7 +3,6 @@
 
 #include <stddef.h>
 
-#include "page/page.h"
 #include "threshold.h"
 
 /* ---- a bus that is followed ------------------------------------------------------------------ */
@@ -136,14 +135,8 @@ static void finish(following *self, leat_code code) {
 
 /* A threshold of too few windows, which cannot be what was asked for. */
 static void note_threshold(leat_cli *cli, const leat_threshold *of) {
-    char share[LEAT_WORDS_BYTES], windows[LEAT_WORDS_BYTES];
-    if (!leat_threshold_is_weak(of)) return;
-    leat_cli_note(cli,
-                  "the threshold is for %s of %s of %s: that is less than one window, so it is the "
-                  "highest of their scores; validation data with more benign windows allows a "
-                  "better one",
-                  leat_display_words(share, LEAT_DISPLAY_SHARE, of->target_fpr),
-                  leat_things(windows, of->benign, "benign window"), of->split);
+    char note[LEAT_THRESHOLD_NOTE_BYTES];
+    if (leat_threshold_note(of, note)[0] != 0) leat_cli_note(cli, "%s", note);
 }
 
 /* ---- options --------------------------------------------------------------------------------- */

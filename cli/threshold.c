@@ -6,8 +6,3 @@ int leat_threshold_refuse(leat_cli *cli, const leat_evaluation_options *options)
     return leat_cli_usage(cli, "--target-fpr is for thresholds of the rule fpr, and --threshold is "
                                "f1; omit one of the two");
 }
-
-bool leat_threshold_is_weak(const leat_threshold *threshold) {
-    return threshold->rule == LEAT_THRESHOLD_FPR && threshold->allowed == 0 &&
-           threshold->target_fpr > 0;
-}

@@ -7,8 +7,4 @@
 
 /* Returns 0, or 2 after reporting that --target-fpr was typed for a threshold of another rule. */
 int leat_threshold_refuse(leat_cli *cli, const leat_evaluation_options *options);
-/* Whether the rule is a share of benign windows that is less than one of those that it was fitted
- * on: then the threshold is the highest of their scores, and does not keep that share. */
-bool leat_threshold_is_weak(const leat_threshold *threshold);
-
 #endif

@@ -26,6 +26,9 @@ static const leat_fact run_facts[] = {
     {"model", LEAT_FACT_TEXT, AT(model), .help = "Its model."},
     {"run_hash", LEAT_FACT_TEXT, AT(run),
      .help = "Hash of everything that determines the weights, 64 hexadecimal digits."},
+    {"trained_on", LEAT_FACT_TEXT, AT(data),
+     .help = "Fingerprint of the cache that it was trained on, from whose validation windows its "
+             "thresholds come; mostly that of the document."},
     {"step", LEAT_FACT_INT, AT(step), LEAT_FACT_COUNT, .help = "Step of the checkpoint."},
     {"state", LEAT_FACT_TEXT, AT(state), .help = "Hash of its state."},
     {"best", LEAT_FACT_FLAG, AT(best), .words = "the best|",

@@ -29,6 +29,7 @@ typedef struct leat_eval_item {
     char auroc_range[LEAT_EVAL_CELL]; /* "0.953-0.978"; "-": undefined; "": nobody asked */
     char per_hour[LEAT_EVAL_CELL];    /* of false alarms, benign bus: "1,700-12,222" */
     char found[LEAT_EVAL_CELL];       /* episodes: "52 of 53"; "-": none */
+    char fitted_on[LEAT_EVAL_CELL];   /* the threshold: "val"; "val of another cache" */
     leat_threshold threshold;
     leat_eval_group group;
 } leat_eval_item;
@@ -46,8 +47,33 @@ const char *leat_eval_method_words(char text[LEAT_PLAIN_BYTES], const leat_evalu
                                    int method);
 const char *leat_eval_part_words(char text[LEAT_PLAIN_BYTES], const leat_eval_report *report,
                                  const leat_eval_group *group);
+/* "gat: calibration error 0.031"; "" if the score of a row is not a probability. */
+enum { LEAT_EVAL_CALIBRATION = LEAT_PLAIN_BYTES + 64 };
+const char *leat_eval_calibration_words(char text[LEAT_EVAL_CALIBRATION],
+                                        const leat_eval_item *item);
 /* NULL: the split has no window with a label. */
 const leat_eval_group *leat_eval_all(const leat_evaluation_split *split, int method);
+
+/* ---- Thresholds --------------------------------------------------------------------------- */
+
+/* Rows whose thresholds were fitted on the same windows. Those of a run are of the cache that it
+ * was trained on, those of plain tables of the one that is evaluated. */
+typedef struct leat_eval_fit {
+    char who[LEAT_PLAIN_BYTES];      /* "vgae, gat, plain tables"; "": all rows */
+    const leat_threshold *threshold; /* of the first of them */
+    const char *data;                /* fingerprint of another cache; NULL: it is this one */
+} leat_eval_fit;
+/* By number, from 0; false after the last. */
+bool leat_eval_fit_at(const leat_eval_report *report, int index, leat_eval_fit *out);
+/* Fingerprint of the cache whose validation windows the threshold of a method was fitted on; NULL:
+ * it is the one that is evaluated. */
+const char *leat_eval_fit_data(const leat_evaluation *of, int method);
+/* "283 benign windows of val of the cache that it was trained on (f2e0313283c03db0...)" */
+enum { LEAT_EVAL_FIT = 256 };
+const char *leat_eval_fit_words(char text[LEAT_EVAL_FIT], const leat_eval_fit *fit);
+/* What the user should know of these thresholds: leat_threshold_note; "" if nothing. */
+enum { LEAT_EVAL_FIT_NOTE = LEAT_THRESHOLD_NOTE_BYTES + LEAT_PLAIN_BYTES };
+const char *leat_eval_fit_note(char text[LEAT_EVAL_FIT_NOTE], const leat_eval_fit *fit);
 
 /* ---- Which is better ---------------------------------------------------------------------- */
 

@@ -335,8 +335,9 @@ static const leat_fact threshold_facts[] = {
     {"threshold_rule", LEAT_FACT_TEXT, .get = rule_of,
      .help = "fpr: for a share of benign windows that alarm; f1: the best F1."},
     {"threshold_split", LEAT_FACT_TEXT, AT(threshold.split),
-     .help = "The split that it was fitted on. No label of the split of this result was read for "
-             "it."},
+     .help = "The split that it was fitted on, of a detector that of the cache that its run was "
+             "trained on. No label of the split of this result was read for it."},
+    {"threshold_fitted_on", LEAT_FACT_CHARS, AT(fitted_on), .help = NULL},
     {"threshold_benign_windows", LEAT_FACT_INT, AT(threshold.benign), LEAT_FACT_COUNT,
      .help = "Benign windows that it was fitted on."},
     {"threshold_attack_windows", LEAT_FACT_INT, AT(threshold.attacks), LEAT_FACT_COUNT,

@@ -10,6 +10,21 @@ enum { PARTS_SHOWN = 200 };
 
 /* ---- Overview ----------------------------------------------------------------------------- */
 
+static void put_note(leat_textbuf *out, const char *classes, const char *words) {
+    if (words[0] == 0) return;
+    leat_textbuf_printf(out, "<p class=\"%s\">", classes);
+    leat_html_text(out, words);
+    leat_textbuf_put(out, "</p>\n");
+}
+
+/* Otherwise a threshold would seem to keep what was asked for. */
+static void put_weak(leat_textbuf *out, const leat_eval_report *report) {
+    char note[LEAT_EVAL_FIT_NOTE];
+    leat_eval_fit fit;
+    for (int i = 0; leat_eval_fit_at(report, i, &fit); i++)
+        put_note(out, "note lost", leat_eval_fit_note(note, &fit));
+}
+
 static void put_header(leat_textbuf *out, const leat_eval_report *report) {
     const leat_evaluation *of = report->of;
     char count[LEAT_WORDS_BYTES];
@@ -24,10 +39,8 @@ static void put_header(leat_textbuf *out, const leat_eval_report *report) {
     }
     leat_textbuf_printf(out, ": windows of %lld frames, stride %lld</p>\n</header>\n",
                         (long long)report->facts.window, (long long)report->facts.stride);
-    if (of->note[0] == 0) return;
-    leat_textbuf_put(out, "<p class=\"note lost\">");
-    leat_html_text(out, of->note);
-    leat_textbuf_put(out, "</p>\n");
+    put_note(out, "note lost", of->note);
+    put_weak(out, report);
 }
 
 /* Whether a plain table is better, of each split; the bar is green only where all intervals are
@@ -140,10 +153,11 @@ static void put_thresholds(leat_textbuf *out, const leat_eval_report *report) {
     for (int m = 0; m < report->of->method_count; m++) {
         leat_eval_item_make(&item, report, &report->of->splits[0], m);
         leat_textbuf_put(out, "<tr>");
-        leat_facts_cells(out, leat_eval_item_facts,
-                         "name score threshold threshold_rule threshold_target_fpr threshold_split "
-                         "threshold_benign_windows threshold_attack_windows threshold_exceeding",
-                         &item);
+        leat_facts_cells(
+            out, leat_eval_item_facts,
+            "name score threshold threshold_rule threshold_target_fpr threshold_fitted_on "
+            "threshold_benign_windows threshold_attack_windows threshold_exceeding",
+            &item);
         leat_textbuf_put(out, "</tr>\n");
     }
     leat_textbuf_put(out, "</tbody></table></div>\n");
@@ -229,6 +243,11 @@ static void put_table(leat_textbuf *out, const leat_eval_report *report,
     }
     leat_textbuf_put(out, "</tbody></table></div>\n");
     put_dashes(out, &dashes);
+    for (int m = 0; m < report->of->method_count && report->of->methods[m].run >= 0; m++) {
+        char words[LEAT_EVAL_CALIBRATION];
+        leat_eval_item_make(&item, report, split, m);
+        put_note(out, "note", leat_eval_calibration_words(words, &item));
+    }
 }
 
 /* Of the first detector. */

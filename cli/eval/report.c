@@ -143,6 +143,8 @@ void leat_eval_item_make(leat_eval_item *item, const leat_eval_report *report,
     item->method = method;
     item->threshold = report->of->methods[method].threshold;
     leat_eval_method_words(item->name, report->of, method);
+    snprintf(item->fitted_on, sizeof item->fitted_on, "%.10s%s", item->threshold.split,
+             leat_eval_fit_data(report->of, method) == NULL ? "" : " of another cache");
     if (all == NULL) forget(&item->group, LEAT_EVAL_NO_WINDOW);
     else item->group = *all;
     describe(item);
@@ -194,6 +196,16 @@ bool leat_eval_item_spread(leat_eval_item *item, const leat_eval_report *report,
     if (deviation) snprintf(item->name, sizeof item->name, "  deviation");
     else snprintf(item->name, sizeof item->name, "mean of %d runs", report->of->run_count);
     return true;
+}
+
+const char *leat_eval_calibration_words(char text[LEAT_EVAL_CALIBRATION],
+                                        const leat_eval_item *item) {
+    char name[LEAT_PLAIN_BYTES];
+    text[0] = 0;
+    if (!isnan(item->group.ece.value))
+        snprintf(text, LEAT_EVAL_CALIBRATION, "%s: calibration error %.3f",
+                 leat_plain(name, item->name), item->group.ece.value);
+    return text;
 }
 
 /* ---- Which is better ---------------------------------------------------------------------- */

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "eval/eval.h"
-#include "threshold.h"
 
 enum { NAME = 19 /* "unknown identifiers" */, PARTS_SHOWN = 24, COLUMNS = 100, WIDE = 98 };
 
@@ -85,9 +84,12 @@ static void put_false_alarms(leat_cli *cli, const leat_eval_item *item) {
              leat_display_words(low, LEAT_DISPLAY_COUNT, range->low),
              leat_display_words(high, LEAT_DISPLAY_COUNT, range->high));
     put_lines(cli, "  ", line);
-    if (isnan(of->ece.value)) return;
-    snprintf(line, sizeof line, "%s: calibration error %.3f", name, of->ece.value);
-    put_lines(cli, "  ", line);
+}
+
+/* Of a score that is a probability, also where no bus time is known. */
+static void put_calibration(leat_cli *cli, const leat_eval_item *item) {
+    char line[LEAT_EVAL_CALIBRATION];
+    if (leat_eval_calibration_words(line, item)[0] != 0) put_lines(cli, "  ", line);
 }
 
 /* Whether what it blames is what was injected, in windows of which that can be told. */
@@ -156,6 +158,7 @@ static void put_table(leat_cli *cli, const leat_eval_report *report,
     for (int m = 0; m < report->of->method_count && report->of->methods[m].run >= 0; m++) {
         leat_eval_item_make(&item, report, split, m);
         put_false_alarms(cli, &item);
+        put_calibration(cli, &item);
         put_blame(cli, &item);
         put_found(cli, &item);
     }
@@ -190,24 +193,28 @@ static void put_parts(leat_cli *cli, const leat_eval_report *report,
 
 /* ---- All of it ---------------------------------------------------------------------------- */
 
-static void put_threshold(leat_cli *cli, const leat_eval_report *report) {
-    leat_eval_item item;
-    if (report->of->split_count == 0 || report->of->method_count == 0) return;
-    leat_eval_item_make(&item, report, &report->of->splits[0], 0);
-    leat_facts_write(
-        cli, leat_eval_item_facts,
-        item.threshold.rule == LEAT_THRESHOLD_FPR
-            ? "thresholds for {threshold_target_fpr} of benign windows, fitted for each row on "
-              "{threshold_benign_windows} benign windows of {threshold_split}\n"
-            : "thresholds for the best F1, fitted for each row on {threshold_split}: "
-              "{threshold_benign_windows} benign windows, {threshold_attack_windows} with an "
-              "attack\n",
-        &item);
+/* For what, and on which windows: in one line if it is the same of all rows. */
+static void put_thresholds(leat_cli *cli, const leat_eval_report *report) {
+    char share[LEAT_WORDS_BYTES], words[LEAT_EVAL_FIT], line[LEAT_EVAL_FIT + LEAT_PLAIN_BYTES];
+    char note[LEAT_EVAL_FIT_NOTE], who[LEAT_PLAIN_BYTES];
+    leat_eval_fit fit;
+    for (int i = 0; leat_eval_fit_at(report, i, &fit); i++) {
+        const bool all = fit.who[0] == 0;
+        if (i == 0 && fit.threshold->rule == LEAT_THRESHOLD_F1)
+            leat_out(cli, "thresholds for the best F1, fitted for each row%s",
+                     all ? " on " : ":\n");
+        else if (i == 0)
+            leat_out(cli, "thresholds for %s of benign windows, fitted for each row%s",
+                     leat_display_words(share, LEAT_DISPLAY_SHARE, fit.threshold->target_fpr),
+                     all ? " on " : ":\n");
+        leat_eval_fit_words(words, &fit);
+        if (all) leat_out(cli, "%s\n", words);
+        snprintf(line, sizeof line, "%s: on %s", leat_plain(who, fit.who), words);
+        if (!all) put_lines(cli, "  ", line);
+    }
     /* otherwise a threshold would seem to keep what was asked for */
-    if (leat_threshold_is_weak(&item.threshold))
-        put_lines(cli, "note       ",
-                  "that is less than one window, so each threshold is the highest of their "
-                  "scores; validation data with more benign windows allows a better one");
+    for (int i = 0; leat_eval_fit_at(report, i, &fit); i++)
+        if (leat_eval_fit_note(note, &fit)[0] != 0) put_lines(cli, "note       ", note);
 }
 
 /* Whether a plain table is better, of each split. */
@@ -226,7 +233,7 @@ static void put_verdict(leat_cli *cli, const leat_eval_report *report) {
 void leat_eval_terminal(leat_cli *cli, const leat_eval_report *report) {
     leat_eval_item item;
     leat_facts_write(cli, leat_facts_eval.rows, leat_facts_eval.layout, report);
-    put_threshold(cli, report);
+    put_thresholds(cli, report);
     for (int s = 0; s < report->of->split_count; s++) {
         const leat_evaluation_split *split = &report->of->splits[s];
         leat_eval_item_make(&item, report, split, 0);

@@ -108,6 +108,13 @@ typedef struct leat_threshold {
 /* As members of the object that is open: "threshold", "rule", "fitted_on": {"split",
  * "benign_windows", "attack_windows"}, ...; "f1" only if it is known. */
 LEAT_API void leat_threshold_json(leat_json *json, const leat_threshold *threshold);
+/* Whether the rule is a share of benign windows that is less than one of those that it was fitted
+ * on: then the threshold is the highest of their scores, and does not keep that share. */
+LEAT_API bool leat_threshold_is_weak(const leat_threshold *threshold);
+#define LEAT_THRESHOLD_NOTE_BYTES 256
+/* What the user should know of it, with the remedy; "" if it is not weak. Returns `text`. */
+LEAT_API const char *leat_threshold_note(const leat_threshold *threshold,
+                                         char text[LEAT_THRESHOLD_NOTE_BYTES]);
 
 /* ---- The summary of one split --------------------------------------------------------------- */
 

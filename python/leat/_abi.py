@@ -16,6 +16,7 @@ VERSION_NUMBER = 100
 WARNING_BYTES = 256
 NODE_FEATURES = 35
 EDGE_FEATURES = 11
+THRESHOLD_NOTE_BYTES = 256
 LOADER_STATE_BYTES = 257
 # the members of enum leat_<name>, numbered from 0
 ENUMS: dict[str, tuple[str, ...]] = {
@@ -686,6 +687,7 @@ PROTOTYPES: dict[str, tuple[Any, tuple[Any, ...]]] = {
         c.POINTER(c.c_double), c.POINTER(c.c_int64), _error)),
     "leat_run_export": (_code, (c.c_char_p, c.c_int64, c.c_char_p, c.c_bool, _error)),
     "leat_threshold_rule_name": (c.c_char_p, (c.c_int,)),
+    "leat_threshold_note": (c.c_char_p, (c.POINTER(Threshold), c.c_char * 256)),
     "leat_evaluation_options_default": (EvaluationOptions, ()),
     "leat_evaluation_options_table": (_handle, ()),
     "leat_evaluation_create": (_code, (c.POINTER(c.POINTER(Evaluation)), c.POINTER(c.c_char_p),

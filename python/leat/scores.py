@@ -68,12 +68,10 @@ def _threshold(of: Any) -> Threshold:
                      of.target_fpr, of.allowed, of.exceeding, of.f1)
 
 
-def _few_windows(of: Threshold) -> str:
-    """As leat eval notes it."""
-    if of.rule != "fpr" or of.allowed > 0 or of.target_fpr == 0:
-        return ""
-    return (f"{of.benign} benign windows of {of.split} are too few for target_fpr {of.target_fpr}: "
-            "that is less than one window, so the threshold is the highest of their scores")
+def _note(of: Any) -> str:
+    """Of a threshold for which there are too few windows, as leat eval says it; else ""."""
+    text = c.create_string_buffer(_abi.THRESHOLD_NOTE_BYTES)
+    return lib.leat_threshold_note(c.byref(of), text).decode("utf-8")
 
 
 def of_run(run: str, data: CanDataset | Path, split: str | None,
@@ -92,7 +90,7 @@ def of_run(run: str, data: CanDataset | Path, split: str | None,
         method, checkpoint = of.methods[0], of.runs[0]  # the run is first, plain scores follow
         threshold = _threshold(method.threshold)
         for note in filter(None, ((of.note or b"").decode("utf-8", "replace"),
-                                  _few_windows(threshold))):
+                                  _note(method.threshold))):
             warnings.warn(note, stacklevel=3)
         facts = (threshold, method.score.decode("ascii"), checkpoint.step,
                  checkpoint.state.decode("ascii"))

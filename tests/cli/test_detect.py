@@ -20,9 +20,8 @@ SCHEMAS = json_schema.Schemas()
 TOP = None  # a folder for everything
 LINES = []  # all that were written
 # of the default threshold, for which validation has too few windows here
-DOUBT = ("leat: the threshold is for 1.00 % of 25 benign windows of val: that is less than one "
-         "window, so it is the highest of their scores; validation data with more benign windows "
-         "allows a better one\n")
+DOUBT = ("leat: 1 % of 25 benign windows of val is less than one window, so the threshold is the "
+         "highest of their scores; validation data with more benign windows allows a better one\n")
 
 
 def at(*names):
@@ -183,7 +182,7 @@ class Bus(unittest.TestCase):
             process.stdin.write(candump(frames(3, 256)) + "what\n")
             process.stdin.flush()
             said = process.stderr.readline()
-            while said != "" and "the threshold is for" in said:
+            while said != "" and "so the threshold is the highest" in said:
                 said = process.stderr.readline()
             self.assertIn("line 257 is not a frame", said)
             process.stdin.close()

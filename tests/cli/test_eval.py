@@ -22,7 +22,7 @@ import pages
 from command import BUILD, leat
 
 TOP = CACHE = None
-KINDS = ("one", "seeds", "benign", "unlabelled", "many")
+KINDS = ("one", "seeds", "benign", "unlabelled", "many", "foreign")
 SHOWN = {}  # what the program has written, by its words
 
 
@@ -109,6 +109,26 @@ class Terminal(unittest.TestCase):
             first = split["results"][0]
             found = f"  vgae: {first['episodes_detected']} of {first['episodes']} episodes found"
             self.assertEqual(found in shown("one", "terminal"), first["episodes"] > 0)
+
+    def test_a_threshold_says_which_windows_it_is_of(self):
+        """Those of a run that was trained on another cache are not those of plain tables."""
+        of = document("one")["splits"][0]["results"][1]
+        benign = of["threshold_benign_windows"]
+        self.assertIn(f"\nthresholds for 10.0 % of benign windows, fitted for each row on {benign} "
+                      "benign windows of val\n\n", shown("one", "terminal"))
+        text = " ".join(shown("foreign", "terminal").split())
+        self.assertIn("thresholds for 10.0 % of benign windows, fitted for each row: vgae: on 7 "
+                      "benign windows of val of the cache of its training (aaaaaaaaaaaaaaaa...) "
+                      f"plain tables: on {benign} benign windows of val note vgae: 10 % of 7 "
+                      "benign windows of val is less than one window, so the threshold is the "
+                      "highest of their scores; validation data with more benign windows allows a "
+                      "better one ", text)
+        self.assertEqual(document("foreign")["runs"][0]["trained_on"], 64 * "a")
+        self.assertEqual(document("one")["runs"][0]["trained_on"], document("one")["fingerprint"])
+
+    def test_a_calibration_error_needs_no_bus_time(self):
+        self.assertIn("\n  vgae: calibration error 0.031\n", shown("foreign", "terminal"))
+        self.assertNotIn("calibration error", shown("one", "terminal"))
 
     def test_the_best_is_marked_and_a_better_plain_table_named(self):
         text = shown("one", "terminal")
@@ -280,6 +300,16 @@ class Page(unittest.TestCase):
             *[[(float(row["benign_windows_that_alarm"]), float(row["attack_windows_that_alarm"]))
                for row in rows if row["series"] == "vgae"][i:] for i in (0, 1)]))
         self.assertAlmostEqual(area, document("one")["splits"][0]["results"][0]["auroc"], places=9)
+
+    def test_what_the_terminal_notes(self):
+        """Of a weak threshold, and of how far probabilities are from the share of attacks."""
+        weak = "vgae: 10 % of 7 benign windows of val is less than one window, so the threshold is "
+        for kind in ("one", "foreign"):
+            text = shown(kind, "page")
+            self.assertEqual(f'<p class="note lost">{weak}' in text, kind == "foreign")
+            self.assertEqual(text.count('<p class="note">vgae: calibration error 0.031</p>'),
+                             len(document(kind)["splits"]) if kind == "foreign" else 0)
+            self.assertEqual(text.count(">val of another cache</td>"), int(kind == "foreign"))
 
     def test_attacks_are_shaded(self):
         text = shown("one", "page")

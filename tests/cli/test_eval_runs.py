@@ -93,12 +93,14 @@ class Shown(unittest.TestCase):
                       leat("eval", at("vgae"), CACHE).stdout)
         self.assertNotIn("10 are needed",
                          leat("eval", at("vgae"), CACHE, "--block-windows", 2).stdout)
-        self.assertIn("the best F1, fitted for each row on val: ", evaluated(
-            at("vgae"), CACHE, "--threshold", "f1"))
+        self.assertRegex(evaluated(at("vgae"), CACHE, "--threshold", "f1"),
+                         r"\nthresholds for the best F1, fitted for each row on \d+ benign windows, "
+                         r"and \d+ with an attack, of val\n")
 
     def test_few_benign_windows_are_noted(self):
-        self.assertIn("\nnote       that is less than one window, so each threshold is the highest",
-                      evaluated(at("vgae"), CACHE))
+        self.assertRegex(" ".join(evaluated(at("vgae"), CACHE).split()),
+                         r" note 1 % of \d+ benign windows of val is less than one window, so the "
+                         "threshold is the highest of their scores; validation data with more ")
         self.assertNotIn("less than one window",
                          evaluated(at("vgae"), CACHE, "--target-fpr", "0.5"))
 
@@ -217,7 +219,10 @@ class Refused(unittest.TestCase):
         later = cache("later", "--val-fraction", "0.3", "--like", CACHE)
         found = document(at("vgae"), later)
         self.assertRegex(found["note"], '"[^"]*vgae" was trained on another cache')
-        self.assertIn("\nnote       \"", evaluated(at("vgae"), later))
+        text = evaluated(at("vgae"), later)
+        self.assertIn("\nnote       \"", text)
+        self.assertRegex(text, r"\n  vgae: on \d+ benign windows of val of the cache of its "
+                               r"training \(\w{16}\.\.\.\)\n  plain tables: on \d+ benign windows")
 
     def test_an_example_is_a_command(self):
         """The examples of --help, with these names for its own."""

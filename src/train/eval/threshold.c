@@ -2,6 +2,7 @@
 #include "train/eval/threshold.h"
 
 #include <math.h>
+#include <stdio.h>
 
 #include "base/error.h"
 #include "base/mem.h"
@@ -127,6 +128,24 @@ leat_code leat_threshold_fit_f1(leat_threshold *out, const leat_eval_windows *wi
     finish(&fitted, windows);
     *out = fitted;
     return LEAT_OK;
+}
+
+bool leat_threshold_is_weak(const leat_threshold *threshold) {
+    return threshold->rule == LEAT_THRESHOLD_FPR && threshold->allowed == 0 &&
+           threshold->target_fpr > 0;
+}
+
+const char *leat_threshold_note(const leat_threshold *threshold,
+                                char text[LEAT_THRESHOLD_NOTE_BYTES]) {
+    text[0] = 0;
+    if (leat_threshold_is_weak(threshold))
+        snprintf(text, LEAT_THRESHOLD_NOTE_BYTES,
+                 "%.4g %% of %lld benign window%s of %.60s is less than one window, so the "
+                 "threshold is the highest of their scores; validation data with more benign "
+                 "windows allows a better one",
+                 100 * threshold->target_fpr, (long long)threshold->benign,
+                 threshold->benign == 1 ? "" : "s", threshold->split);
+    return text;
 }
 
 void leat_threshold_json(leat_json *json, const leat_threshold *threshold) {

@@ -165,6 +165,29 @@ static void threshold_as_json(void **state) {
     leat_json_destroy(json);
 }
 
+static void threshold_noted(void **state) {
+    (void)state;
+    static const struct {
+        leat_threshold of;
+        const char *note;
+    } cases[] = {
+        {{.split = "val", .benign = 99, .target_fpr = 0.01},
+         "1 % of 99 benign windows of val is less than one window, so the threshold is the highest "
+         "of their scores; validation data with more benign windows allows a better one"},
+        {{.split = "val", .benign = 1, .target_fpr = 0.0005},
+         "0.05 % of 1 benign window of val is less than one window, so the threshold is the "
+         "highest of their scores; validation data with more benign windows allows a better one"},
+        {{.split = "val", .benign = 100, .target_fpr = 0.01, .allowed = 1}, ""},
+        {{.split = "val", .benign = 10, .target_fpr = 0}, ""}, /* as it was asked for */
+        {{.rule = LEAT_THRESHOLD_F1, .split = "val", .benign = 10, .target_fpr = NAN}, ""},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char text[LEAT_THRESHOLD_NOTE_BYTES];
+        assert_string_equal(leat_threshold_note(&cases[i].of, text), cases[i].note);
+        assert_true(leat_threshold_is_weak(&cases[i].of) == (cases[i].note[0] != 0));
+    }
+}
+
 static void threshold_refused(void **state) {
     (void)state;
     const double score[2] = {1, 2}, broken[2] = {1, (double)NAN};
@@ -288,13 +311,11 @@ static void no_interval(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(poisson),
-                                       cmocka_unit_test(wilson),
-                                       cmocka_unit_test(threshold_fpr),
-                                       cmocka_unit_test(threshold_f1),
-                                       cmocka_unit_test(threshold_as_json),
-                                       cmocka_unit_test(threshold_refused),
-                                       cmocka_unit_test(blocks),
-                                       cmocka_unit_test(no_interval)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(poisson),           cmocka_unit_test(wilson),
+        cmocka_unit_test(threshold_fpr),     cmocka_unit_test(threshold_f1),
+        cmocka_unit_test(threshold_as_json), cmocka_unit_test(threshold_noted),
+        cmocka_unit_test(threshold_refused), cmocka_unit_test(blocks),
+        cmocka_unit_test(no_interval)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
