@@ -117,7 +117,7 @@ static bool measured_at(const void *source, int index, void *item) {
     if (measure >= leat_value_count(of->measures)) return false;
     out->value = of->measured[measure];
     if (index == 1) {
-        out->value = of->untrained;
+        out->value = of->untrained[0];
         more = "_untrained";
     } else if (index == 2 && name != NULL) {
         out->value = of->reference.value;
@@ -144,7 +144,7 @@ static const leat_fact known_measures[] = {
     {"score", LEAT_FACT_REAL, .get = score, .optional = true,
      .help = "Frechet distance between features of generated images and of the data, lower is "
              "better; absent: not measured."},
-    {"score_untrained", LEAT_FACT_REAL, AT(untrained), .optional = true,
+    {"score_untrained", LEAT_FACT_REAL, AT(untrained[0]), .optional = true,
      .help = "Score before the first step; absent: not measured."},
     {"score_halves", LEAT_FACT_REAL, AT(reference.value), .optional = true,
      .help = LEAT_TRAIN_HALVES_HELP},
@@ -183,7 +183,7 @@ static bool other_at(const void *source, int index, void *item) {
         }
         *(other *)item = (other){.name = of->measures[i].name,
                                  .value = of->measured[i],
-                                 .untrained = i == 0 ? of->untrained : NAN,
+                                 .untrained = first ? of->untrained[i] : NAN,
                                  .best = first ? of->best : NAN,
                                  .best_step = first ? of->best_step : -1};
         return true;

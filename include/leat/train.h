@@ -188,10 +188,10 @@ typedef struct leat_train_result {
     char state[65];                /* hash of the state after the last step */
     char checkpoint[4096];         /* path of the last one; "" if none was written */
     char note[1024];               /* what the user should know; "" */
-    /* What is measured, as in leat_train_step, after the last step; and its first number before the
-     * first step. NaN: not computed. */
+    /* What is measured, as in leat_train_step, after the last step, and before the first one. NaN:
+     * not computed. */
     const leat_value *measures;
-    double measured[LEAT_MEASURES_MAX], untrained;
+    double measured[LEAT_MEASURES_MAX], untrained[LEAT_MEASURES_MAX];
     /* The best measurement of the run so far, by the first measure that is known, and the step
      * after which it was taken; NaN and -1: there is none. */
     double best;

@@ -178,6 +178,7 @@ static const char *const suites[] = {NULL};
 static const leat_model_class linear_class = LINEAR("linear");
 static const leat_model_class higher_class = LINEAR("higher"), lower_class = LINEAR("lower");
 static const leat_model_class neither_class = LINEAR("neither");
+static const leat_model_class second_class = LINEAR("second"), aside_class = LINEAR("aside");
 
 /* ---- the feed ------------------------------------------------------------------------------- */
 
@@ -502,3 +503,35 @@ static const leat_measure_class fits_class = {
     }
 const leat_task tenant_higher_task = MEASURED(higher), tenant_lower_task = MEASURED(lower),
                 tenant_neither_task = MEASURED(neither);
+
+/* ---- two numbers ---------------------------------------------------------------------------- */
+
+static const leat_value second[] = {MEASURE(1), {.name = "misfit", .better = -1}, {.name = NULL}},
+                        aside[] = {MEASURE(-1), {.name = "rank", .better = 1}, {.name = NULL}};
+
+/* The first does not exist, and the misfit becomes worse. */
+static leat_code take_second(void *self, const float *parameters, leat_train_step *at,
+                             char note[LEAT_MEASURE_NOTE_BYTES], leat_error *err) {
+    const leat_code code = take_fit(self, parameters, at, note, err);
+    at->measured[1] = -at->measured[0];
+    at->measured[0] = NAN;
+    return code;
+}
+
+/* The first, which decides, becomes better, and the rank worse. */
+static leat_code take_aside(void *self, const float *parameters, leat_train_step *at,
+                            char note[LEAT_MEASURE_NOTE_BYTES], leat_error *err) {
+    const leat_code code = take_fit(self, parameters, at, note, err);
+    at->measured[1] = at->measured[0];
+    return code;
+}
+
+#define MEASURED_TWICE(of)                                                                         \
+    {                                                                                              \
+        .model = &of##_class, .feed = &rows_class, .settings = tenant_settings_table,              \
+        .measures = (of), .saved_measures = 2, .measure = &(const leat_measure_class) {            \
+            .bytes = no_bytes, .create = begin_fits, .destroy = end_fits, .take = take_##of        \
+        }                                                                                          \
+    }
+const leat_task tenant_second_task = MEASURED_TWICE(second),
+                tenant_aside_task = MEASURED_TWICE(aside);

@@ -26,6 +26,11 @@ const leat_setting_table *tenant_settings_table(void);
 /* The same with something measured after every step, of which a higher number, a lower one, or
  * neither is better: TENANT_FITS, by step; models "higher", "lower" and "neither". */
 extern const leat_task tenant_higher_task, tenant_lower_task, tenant_neither_task;
+/* The same with two numbers: of "second" the first does not exist, and a lower misfit is better,
+ * the negative of TENANT_FITS; of "aside" a lower fit and a higher rank are better, each
+ * TENANT_FITS.
+ */
+extern const leat_task tenant_second_task, tenant_aside_task;
 enum { TENANT_STEPS = 9 };
 /* Both the highest and the lowest are there twice, and NaN comes before them. */
 #define TENANT_FITS                                                                                \

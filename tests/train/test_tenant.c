@@ -25,8 +25,9 @@
 static leat_model_class bare_class;
 static leat_task bare_task;
 const leat_task *const leat_tasks[] = {
-    &leat_dcgan_task, &tenant_task, &tenant_higher_task, &tenant_lower_task, &tenant_neither_task,
-    &bare_task,       NULL};
+    &leat_dcgan_task,   &tenant_task,         &tenant_higher_task,
+    &tenant_lower_task, &tenant_neither_task, &tenant_second_task,
+    &tenant_aside_task, &bare_task,           NULL};
 
 enum { ROWS = 23, STEPS = TENANT_STEPS };
 
@@ -168,6 +169,26 @@ static void it_is_measured_and_watched(void **state) {
     }
 }
 
+/* By any number that is measured, not by the first alone. */
+static void what_became_worse_is_told(void **state) {
+    static const struct {
+        const char *model, *note;
+    } cases[] = {{"second",
+                  "the misfit is worse than before the first step: training has diverged, "
+                  "or was too short"},
+                 {"aside", "the rank is worse than before the first step, the fit is not"}};
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        leat_train_options options = options_of(1);
+        options.sample_every = 1;
+        const leat_train_result result =
+            train_model(cases[i].model, train_path(cases[i].model), &options);
+        assert_string_equal(result.note, cases[i].note);
+        assert_true(fabs(result.untrained[1]) == 0.625 && fabs(result.measured[1]) == 0.5);
+        assert_true(isnan(result.untrained[0]) == (i == 0));
+    }
+}
+
 /* The steps of the checkpoints that are there, with a star at the best: "2* 9 ". */
 static const char *checkpoints_of(const char *path, char out[100]) {
     leat_run_checkpoint of;
@@ -204,7 +225,7 @@ static void the_best_checkpoint_is_kept(void **state) {
         const leat_train_result whole = train_model(model, run, &options);
         assert_string_equal(checkpoints_of(run, got), cases[i].kept);
         assert_string_equal(whole.note, cases[i].note);
-        assert_true(whole.measured[0] == 0.5 && whole.untrained == 0.625);
+        assert_true(whole.measured[0] == 0.5 && whole.untrained[0] == 0.625);
         options.progress = until;
         options.user = &stop;
         snprintf(name, sizeof name, "%s-stopped", model);
@@ -678,6 +699,7 @@ int main(void) {
         cmocka_unit_test(it_learns_with_the_same_bits),
         cmocka_unit_test(a_run_that_was_stopped_goes_on),
         cmocka_unit_test(it_is_measured_and_watched),
+        cmocka_unit_test(what_became_worse_is_told),
         cmocka_unit_test(the_best_checkpoint_is_kept),
         cmocka_unit_test(it_keeps_files_of_steps),
         cmocka_unit_test(what_does_not_fit_is_refused),

@@ -38,7 +38,8 @@ leat_code leat_session_begin(leat_session *session, const char *model, const cha
     leat_measured_none(session->measured);
     memset(result, 0, sizeof *result);
     leat_measured_none(result->measured);
-    result->untrained = result->reference.value = NAN;
+    leat_measured_none(result->untrained);
+    result->reference.value = NAN;
     leat_ticker_create(&session->ticker, options->progress, options->user);
     LEAT_TRY(leat_run_options_take(&session->all, model, options, err));
     LEAT_TRY(leat_run_options_check(&session->all, err));
@@ -410,7 +411,7 @@ leat_code leat_session_start(leat_session *session, leat_error *err) {
     untrained.steps = session->steps;
     for (int i = 0; i < LEAT_STEP_VALUES_MAX; i++) untrained.values[i] = NAN;
     LEAT_TRY(measure(session, &untrained, err));
-    session->result->untrained = untrained.measured[0];
+    memcpy(session->result->untrained, untrained.measured, sizeof untrained.measured);
     return tell(session, &untrained, err);
 }
 
@@ -450,14 +451,34 @@ static void fill_measured(leat_session *session) {
         result->reference.value = class->get_reference(session->measure);
 }
 
+static bool is_worse(const leat_train_result *result, int measure) {
+    return leat_value_is_better(&result->measures[measure], result->untrained[measure],
+                                result->measured[measure]);
+}
+
+/* Of all measures: the first may not exist, as an AUROC of one class does not, and a loss may
+ * become worse while an AUROC, which decides, does not. */
 static void note_worse(leat_session *session) {
     const leat_train_result *result = session->result;
-    if (leat_value_count(result->measures) > 0 && !result->stopped_early &&
-        leat_value_is_better(&result->measures[0], result->untrained, result->measured[0]))
+    const int decider = leat_measure_decider(session->task, result->untrained);
+    char names[LEAT_MEASURES_MAX * 32] = "";
+    int count = 0;
+    if (decider < 0 || result->stopped_early) return;
+    for (int i = 0; i < leat_value_count(result->measures); i++) {
+        const size_t used = strlen(names);
+        if (!is_worse(result, i)) continue;
+        snprintf(names + used, sizeof names - used, "%s%.28s", count++ > 0 ? ", " : "",
+                 result->measures[i].name);
+    }
+    if (count == 0) return;
+    if (is_worse(result, decider))
         leat_session_note(session,
-                          "the %s is worse than before the first step: training has diverged, or "
+                          "the %s %s worse than before the first step: training has diverged, or "
                           "was too short",
-                          result->measures[0].name);
+                          names, count == 1 ? "is" : "are");
+    else
+        leat_session_note(session, "the %s %s worse than before the first step, the %s is not",
+                          names, count == 1 ? "is" : "are", result->measures[decider].name);
 }
 
 static void fill_best(leat_session *session) {
