@@ -87,6 +87,7 @@ static int run_coordinate(leat_cli *cli) {
     if (status == 0) status = leat_cli_set(cli, leat_coordinate_options_table(), &options);
     if (status == 0) status = settings_of_database(cli, run, &options, &wanted);
     if (status == 0) status = leat_train_wanted_read(&wanted, cli, run);
+    if (status == 0) leat_train_repeat_warning(cli, leat_cli_text(cli, "data"));
     if (status == 0) status = coordinate(cli, run, &options);
     leat_train_wanted_free(&wanted);
     return status;

@@ -204,12 +204,11 @@ static int refuse_without_curriculum(leat_cli *cli, const leat_train_wanted *wan
     return 0;
 }
 
-/* What the ingest of the cache found doubtful is as doubtful of what is trained on it. What cannot
- * be opened is for the training to refuse. */
-static void repeat_warning(leat_cli *cli, const char *data) {
+void leat_train_repeat_warning(leat_cli *cli, const char *data) {
     leat_can_cache *cache = NULL;
     leat_error ignored = {0};
-    if (leat_can_cache_open(&cache, data, &ignored) != LEAT_OK) return;
+    if (!leat_can_cache_is_at(data) || leat_can_cache_open(&cache, data, &ignored) != LEAT_OK)
+        return;
     const char *warning = leat_can_cache_warning(cache);
     if (warning[0] != 0) leat_cli_note(cli, "leat ingest can warned of this cache: %s", warning);
     leat_can_cache_close(cache);
@@ -229,7 +228,7 @@ static int run(leat_cli *cli, const char *model, bool of_graphs) {
     int status = leat_train_wanted_read(&wanted, cli, folder);
     if (status == 0 && of_graphs) status = read_curriculum(cli, &wanted);
     if (status == 0 && of_graphs) status = refuse_without_curriculum(cli, &wanted);
-    if (status == 0 && of_graphs) repeat_warning(cli, data);
+    if (status == 0 && of_graphs) leat_train_repeat_warning(cli, data);
     if (status == 0 && leat_cli_flag(cli, "dry-run"))
         status = show_estimate(cli, model, data, &options);
     else if (status == 0 && folder == NULL)

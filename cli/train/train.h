@@ -118,6 +118,10 @@ void leat_train_wanted_begin(leat_train_wanted *wanted, const char *model,
 int leat_train_wanted_read(leat_train_wanted *wanted, leat_cli *cli, const char *run);
 void leat_train_wanted_free(leat_train_wanted *wanted);
 
+/* Before a training: what the ingest of a CAN cache found doubtful is as doubtful of what is
+ * trained on it. Nothing of other data; what cannot be opened is for the training to refuse. */
+void leat_train_repeat_warning(leat_cli *cli, const char *data);
+
 /* The command `leat train MODEL` of a model (command.c), whose options are those of every run, in
  * its leat_train_model_options_table, and those of its own table; returns the exit status.
  * `own_words`: as leat_train_image_words, or NULL. */

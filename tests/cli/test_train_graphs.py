@@ -91,6 +91,11 @@ class Runs(unittest.TestCase):
             self.assertEqual(done.stderr.count(says), 1)
             self.assertRegex(done.stderr, says + ".* occur only in attack frames of the training")
         self.assertIn("occur only in attack frames", leat("inspect", at("cache"), status=0).stdout)
+        if "\n  coordinate " in leat("--help", status=0).stdout:
+            done = leat("coordinate", at("crowd"), "--db", "postgresql://nowhere/none", "--data",
+                        at("cache"), "--model", "vgae", "--steps", 1)  # which is refused after it
+            self.assertEqual(done.stderr.count(says), 1)
+            self.assertIn("the URL does not name a login", done.stderr)
 
     def test_refused(self):
         for model, words, says in (
