@@ -13,8 +13,10 @@ leat_code leat_database_register(leat_pg *pg, const char *run_name, const char *
     *rows = NULL;
     LEAT_TRY(leat_database_check_version(pg, err));
     leat_code code = LEAT_DATABASE_ROWS(
-        pg, rows, 20, 1,
-        "select run, name, identity, settings, model, model_hash, data, data_note, kernel_class, "
+        pg, rows, 21, 1,
+        "select run, coalesce((select t.steps from leat.training_state t where t.run = "
+        "register.run), 0), name, identity, settings, model, model_hash, data, data_note, "
+        "kernel_class, "
         "leat_version, state, samples, payload_bytes, weights_bytes, memory_bytes, part_bytes, "
         "lease_ms, renew_ms, sample_bytes, list_bytes from leat.register($1, $2, $3, $4)",
         &why, LEAT_PG_T(run_name), LEAT_PG_T(machine), LEAT_PG_T(name), LEAT_PG_T(hardware));
@@ -32,6 +34,7 @@ leat_code leat_database_register(leat_pg *pg, const char *run_name, const char *
                                 &run->renew_ms,     &run->sample_bytes,  &run->list_bytes};
     int column = 0;
     run->id = leat_pg_int(*rows, 0, column++);
+    run->steps = leat_pg_int(*rows, 0, column++);
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
         *texts[i] = leat_pg_text(*rows, 0, column++);
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)

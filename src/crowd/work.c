@@ -21,6 +21,7 @@
 #include "crowd/desk.h"
 #include "crowd/pause.h"
 #include "crowd/pooler.h"
+#include "crowd/run_steps.h"
 #include "crowd/served_samples.h"
 #include "crowd/slow_link.h"
 #include "train/run/estimate.h"
@@ -267,7 +268,7 @@ static leat_code prepare(worker *self, const leat_database_run *run, leat_error 
     self->task = self->all.task;
     LEAT_TRY(open_samples(self, run, err));
     LEAT_TRY(check_data(self, run, err));
-    LEAT_TRY(leat_feed_plan(&self->feed, &self->all.run, err));
+    LEAT_TRY(leat_run_steps_plan(&self->feed, &self->all.run, run, err));
     int64_t more = 0;
     LEAT_TRY(exchange_bytes(self, run->part_bytes, &more, err));
     LEAT_TRY(leat_train_check_memory(self->task, &self->all.run, &self->feed, more, err));
@@ -327,6 +328,7 @@ static leat_code register_machine(worker *self, leat_error *err) {
     else if (self->is_served && run.sample_bytes == 0) /* perhaps not yet again */
         code = leat_fail(err, LEAT_ERR_NOT_FOUND, "the run \"%s\" does not keep its data set",
                          run.name);
+    else if (self->trainer != NULL) code = leat_run_steps_check(&self->feed, &run, err);
     if (self->trainer == NULL) {
         snprintf(self->identity, sizeof self->identity, "%s", run.identity);
         snprintf(self->result->run, sizeof self->result->run, "%s", run.name);
@@ -367,7 +369,10 @@ static leat_code claim(worker *self, bool ahead, leat_error *err) {
     memcpy(self->news, lease.news, sizeof self->news); /* some are told at each question */
     if (strcmp(lease.run_state, "finished") == 0) self->done = true;
     if (lease.lease == 0) return rest(self, err);
-    if (lease.step >= 0 && lease.step < self->feed.steps_most)
+    if (lease.step >= self->facts.steps && lease.step < LEAT_CROWD_STEPS_MAX)
+        return leat_fail(err, LEAT_ERR_NOT_FOUND, "\"%s\" had %lld steps; asks how many it has now",
+                         self->result->run, (long long)self->facts.steps);
+    if (lease.step >= 0 && lease.step < self->facts.steps)
         LEAT_TRY(leat_feed_units(&self->feed, lease.step, &units, err));
     if (lease.unit < 0 || lease.unit >= units) /* no step has none */
         return leat_fail(err, LEAT_ERR_CORRUPT,

@@ -7,6 +7,7 @@ import re
 import shutil
 import subprocess
 import tempfile
+import time
 import unittest
 
 import server
@@ -64,9 +65,9 @@ class WithoutData(folder.Folder):
         return Command("coordinate", self.at("run"), "--db", url or self.server.url(self.database),
                        "--data", self.faces, *SMALL, "--poll-ms", "5", "--json", *words)
 
-    def work(self, *words, url=None):
+    def work(self, *words, url=None, poll_ms=60000):
         return Command("work", url or self.server.url(self.database, "ann"), "--key",
-                       self.at("machine.key"), "--threads", "1", "--poll-ms", "60000", "--json",
+                       self.at("machine.key"), "--threads", "1", "--poll-ms", poll_ms, "--json",
                        "--on-battery", "work", *words)
 
     def alone(self, steps):
@@ -145,10 +146,41 @@ class WithoutData(folder.Folder):
         with self.work("--data", f"{self.data}/faces") as worker:
             worker.end(1)
         self.assertIn("gives unit 3 of step 1, which the run does not have", worker.said)
+        self.server.sql("update leat.run set steps = 1::bigint << 41", database=self.database)
+        with self.work("--data", f"{self.data}/faces") as worker:
+            worker.end(2)
+        self.assertIn(f"it has {1 << 41} steps, and a run with its settings and data has 1 to "
+                      f"{1 << 40}\n", worker.said)
         self.server.sql("alter function leat.register rename to old", database=self.database)
         with self.work() as worker:
             worker.end(1)
         self.assertIn("is that of another version of leat", worker.said)
+
+    def continued(self, step, steps):
+        """The run continues, as its database says, with its weights as they are."""
+        self.server.sql(f"delete from leat.unit; update leat.run set step = {step}, steps = {steps};"
+                        f"insert into leat.unit (run, step, unit) select id, {step}, 0 from leat.run",
+                        database=self.database)
+
+    def test_a_run_that_is_continued(self):
+        """A worker learns how many steps it has by then, as far as it has counted its memory."""
+        with self.coordinate("--steps", 3, "--hold-ms", 3600000) as coordinator:
+            coordinator.until("is open")
+            coordinator.process.kill()
+            coordinator.end(-9)
+        self.server.sql("delete from leat.unit", database=self.database)
+        with self.work("--data", self.faces, poll_ms=5) as worker:
+            worker.until("works on")
+            self.continued(4, 5)
+            worker.until('"run" had 3 steps; asks how many it has now')
+            while worker.alive() and self.server.sql(
+                    "select count(*) from leat.unit where step = 4 and state = 'done'",
+                    database=self.database) == "0":
+                time.sleep(0.02)
+            self.continued(7, 8)
+            worker.end(2)
+        self.assertIn('"run" has 8 steps now, and this process has counted its memory for up to 6; '
+                      "start it again to work on it\n", worker.said)
 
     def test_other_data(self):
         """Data that is given is used and compared, also where the run would give its own."""
