@@ -16,9 +16,8 @@
 #include "train/run/session.h"
 #include "train/step/exchange.h"
 #include "train/tasks/graphs/detector.h"
-#include "train/tasks/graphs/gat_task.h"
+#include "train/tasks/graphs/detector_tasks.h"
 #include "train/tasks/graphs/graph_context.h"
-#include "train/tasks/graphs/vgae_task.h"
 #include "train_support.h"
 
 static const char *const models[] = {"vgae", "gat"};

@@ -12,12 +12,11 @@
 #include "nn/models/gat/model.h"
 #include "nn/models/vgae/model.h"
 #include "train/eval/scores.h"
-#include "train/tasks/graphs/gat_task.h"
+#include "train/tasks/graphs/detector_tasks.h"
 #include "train/tasks/graphs/graph_masks.h"
 #include "train/tasks/graphs/graph_measure.h"
 #include "train/tasks/graphs/graph_micro.h"
 #include "train/tasks/graphs/graph_score.h"
-#include "train/tasks/graphs/vgae_task.h"
 
 enum { VOCABULARY = MAKE_VOCAB + 1, F = LEAT_MICRO_NODE_FEATURES, VALS = 12, MOST = 200 };
 

@@ -1,0 +1,94 @@
+/* See detector_tasks.h. What the detectors have in common is written once, for a model by its name;
+ * the rows at the end have what differs. */
+#include "train/tasks/graphs/detector_tasks.h"
+
+#include <stddef.h>
+
+#include "nn/models/gat/model.h"
+#include "nn/models/gat/settings.h"
+#include "nn/models/vgae/model.h"
+#include "nn/models/vgae/settings.h"
+#include "train/tasks/graphs/graph_feed.h"
+#include "train/tasks/graphs/graph_measure.h"
+#include "train/tasks/graphs/graph_run.h"
+
+/* ---- Settings ------------------------------------------------------------------------------- */
+
+/* leat_MODEL_row: a table of the model's settings, `own_rows`, and of those of its batches, and one
+ * of the options of every run, of which `patience_of` measurements without a better one end it. */
+#define SETTINGS_OF(model_, words, own_rows, patience_of)                                          \
+    _Static_assert(offsetof(leat_##model_##_row, model) == 0,                                      \
+                   "the model's rows have its own places");                                        \
+    static const leat_setting model_##_rows[] = {                                                  \
+        own_rows, LEAT_GRAPH_SETTING_ROWS(leat_##model_##_row, graphs), {.name = NULL}};           \
+    static void model_##_set_defaults(void *settings) {                                            \
+        *(leat_##model_##_row *)settings = (leat_##model_##_row){                                  \
+            .model = leat_##model_##_settings_default(), .graphs = leat_graph_settings_default()}; \
+    }                                                                                              \
+    static const leat_setting_table *model_##_settings(void) {                                     \
+        static const leat_setting_table table = {.owner = (words),                                 \
+                                                 .rows = model_##_rows,                            \
+                                                 .size_bytes = sizeof(leat_##model_##_row),        \
+                                                 .set_defaults = model_##_set_defaults};           \
+        return &table;                                                                             \
+    }                                                                                              \
+    static void model_##_set_run_defaults(void *options) {                                         \
+        leat_graph_run_defaults(options, (patience_of));                                           \
+    }                                                                                              \
+    static const leat_setting_table *model_##_run_options(void) {                                  \
+        static const leat_setting_table table = {.owner = "a training run",                        \
+                                                 .rows = leat_train_rows,                          \
+                                                 .size_bytes = sizeof(leat_train_options),         \
+                                                 .set_defaults = model_##_set_run_defaults};       \
+        return &table;                                                                             \
+    }
+
+/* ---- Data ----------------------------------------------------------------------------------- */
+
+#define BOUNDS_OF(model_)                                                                          \
+    static void model_##_get_bounds(const void *settings, leat_graph_bounds *out) {                \
+        const leat_##model_##_settings *of = settings;                                             \
+        *out = (leat_graph_bounds){of->vocabulary, of->max_nodes, of->max_edges};                  \
+    }                                                                                              \
+    static void model_##_set_bounds(void *settings, const leat_graph_bounds *of) {                 \
+        leat_##model_##_settings *to = settings;                                                   \
+        to->vocabulary = of->vocabulary;                                                           \
+        to->max_nodes = of->max_nodes;                                                             \
+        to->max_edges = of->max_edges;                                                             \
+    }
+
+/* ---- The task ------------------------------------------------------------------------------- */
+
+/* The further arguments say which graphs it trains on (leat_graph_feed). */
+#define TASK_OF(model_, saved, ...)                                                                \
+    static const leat_graph_feed model_##_feed = {.class = LEAT_GRAPH_FEED_CLASS,                  \
+                                                  .settings =                                      \
+                                                      offsetof(leat_##model_##_row, graphs),       \
+                                                  .get = model_##_get_bounds,                      \
+                                                  .set = model_##_set_bounds,                      \
+                                                  __VA_ARGS__};                                    \
+    static const leat_export_file model_##_files[] = {                                             \
+        {.name = #model_ ".safetensors", .prefix = "", .member = "weights"}, {.name = NULL}};      \
+    static const leat_export_class model_##_exports = {.files = model_##_files};                   \
+    const leat_task leat_##model_##_task = {.model = &leat_##model_##_class,                       \
+                                            .feed = &model_##_feed.class,                          \
+                                            .measures = leat_##model_##_measures,                  \
+                                            .saved_measures = (saved),                             \
+                                            .measure = &leat_##model_##_measure,                   \
+                                            .measures_epochs = true,                               \
+                                            .settings = model_##_settings,                         \
+                                            .options = model_##_run_options,                       \
+                                            .exports = &model_##_exports}
+
+/* ---- What differs --------------------------------------------------------------------------- */
+
+/* as in graphids */
+enum { VGAE_PATIENCE = 100, GAT_PATIENCE = 50 };
+
+SETTINGS_OF(vgae, "a VGAE", LEAT_VGAE_SETTING_ROWS, VGAE_PATIENCE)
+BOUNDS_OF(vgae)
+TASK_OF(vgae, LEAT_VGAE_SAVED_MEASURES, .graphs = LEAT_FILTER_BENIGN, .weighs_nodes = true);
+
+SETTINGS_OF(gat, "a GAT", LEAT_GAT_SETTING_ROWS, GAT_PATIENCE)
+BOUNDS_OF(gat)
+TASK_OF(gat, LEAT_GAT_SAVED_MEASURES, .graphs = LEAT_FILTER_LABELLED, .both_classes = true);
