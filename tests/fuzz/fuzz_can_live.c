@@ -9,26 +9,9 @@
 
 #include "base/error.h"
 #include "base/hash.h"
+#include "ingest/text_pieces.h"
 #include "leat/detect.h"
 #include "leat/ingest.h"
-
-typedef struct pieces {
-    const uint8_t *bytes;
-    int64_t size_bytes, at, piece_bytes;
-} pieces;
-
-static leat_code read_piece(void *user, void *bytes, int64_t size_bytes, int64_t *got,
-                            leat_error *err) {
-    pieces *of = user;
-    (void)err;
-    int64_t size = of->size_bytes - of->at;
-    if (size > of->piece_bytes) size = of->piece_bytes;
-    if (size > size_bytes) size = size_bytes;
-    if (size > 0) memcpy(bytes, of->bytes + of->at, (size_t)size);
-    of->at += size;
-    *got = size;
-    return LEAT_OK;
-}
 
 /* ---- what comes of frames ---- */
 
@@ -127,8 +110,8 @@ typedef struct outcome {
 static outcome run(const uint8_t *data, size_t size, int64_t piece_bytes) {
     outcome out;
     memset(&out, 0, sizeof out);
-    pieces text = {data + 3, (int64_t)size - 3, 0, piece_bytes};
-    const leat_can_frames_source source = {read_piece, &text};
+    text_pieces text = {data + 3, (int64_t)size - 3, 0, piece_bytes};
+    const leat_can_frames_source source = text_pieces_source(&text);
     leat_can_frames_options options = leat_can_frames_options_default();
     options.settings.format = (leat_can_format)(data[0] % 32 % LEAT_CAN_FORMATS);
     options.settings.identifiers = (data[1] & 1) == 0 ? LEAT_IDS_CANONICAL : LEAT_IDS_WRITTEN;

@@ -10,6 +10,7 @@
 #include "golden_files.h"
 #include "ingest/can/read/column_option.h"
 #include "ingest/can/read/scan.h"
+#include "text_pieces.h"
 
 /* ---- the same log, by a scan ---- */
 
@@ -51,28 +52,6 @@ static leat_code scan(const char *path, const leat_can_settings *settings, scann
 }
 
 /* ---- text in pieces ---- */
-
-typedef struct pieces {
-    const uint8_t *bytes;
-    int64_t size_bytes, at, piece_bytes;
-} pieces;
-
-static leat_code read_piece(void *user, void *bytes, int64_t size_bytes, int64_t *got,
-                            leat_error *err) {
-    pieces *of = user;
-    (void)err;
-    int64_t size = of->size_bytes - of->at;
-    if (size > of->piece_bytes) size = of->piece_bytes;
-    if (size > size_bytes) size = size_bytes;
-    if (size > 0) memcpy(bytes, of->bytes + of->at, (size_t)size);
-    of->at += size;
-    *got = size;
-    return LEAT_OK;
-}
-
-static leat_can_frames_source source_of(pieces *of) {
-    return (leat_can_frames_source){read_piece, of};
-}
 
 static leat_can_frames_options options_of(const leat_can_settings *settings) {
     leat_can_frames_options options = leat_can_frames_options_default();
@@ -137,8 +116,8 @@ static int64_t both(const char *path, const leat_can_settings *settings, int64_t
     if (piece_bytes > 0) {
         core_image image = core_load(path);
         for (int64_t size = 1; size <= piece_bytes; size *= 16) {
-            pieces text = {image.data, image.size_bytes, 0, size};
-            const leat_can_frames_source source = source_of(&text);
+            text_pieces text = {image.data, image.size_bytes, 0, size};
+            const leat_can_frames_source source = text_pieces_source(&text);
             assert_ok(leat_can_frames_open_source(&reader, &source, path, &options, err));
             compare(path, &of, reader);
             leat_can_frames_close(reader);
@@ -355,8 +334,8 @@ static void refused(void **state) {
         leat_can_settings settings = plain_settings();
         settings.format = cases[i].format;
         const leat_can_frames_options options = options_of(&settings);
-        pieces text = {(const uint8_t *)cases[i].text, (int64_t)strlen(cases[i].text), 0, 5};
-        const leat_can_frames_source source = source_of(&text);
+        text_pieces text = {(const uint8_t *)cases[i].text, (int64_t)strlen(cases[i].text), 0, 5};
+        const leat_can_frames_source source = text_pieces_source(&text);
         leat_can_frame_reader *reader = NULL;
         leat_can_frame frame;
         leat_error why = {0};
