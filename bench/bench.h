@@ -70,6 +70,17 @@ static inline void bench_json_end(leat_json *json) {
     leat_json_destroy(json);
 }
 
+/* A number that is equal for equal bits. */
+static inline int64_t bench_bits(const float *values, int64_t count) {
+    uint64_t sum = 0;
+    for (int64_t i = 0; i < count; i++) {
+        uint32_t bits;
+        memcpy(&bits, values + i, sizeof bits);
+        sum = sum * 31 + bits;
+    }
+    return (int64_t)(sum >> 12);
+}
+
 static inline int bench_by_value(const void *a, const void *b) {
     double x = *(const double *)a, y = *(const double *)b;
     return (x > y) - (x < y);

@@ -215,17 +215,6 @@ static double peak_of(const bench *self) {
     return 2e-9 * ROUNDS * kernels->tile_rows * kernels->tile_columns / best.processor;
 }
 
-/* Equal for equal bits. */
-static int64_t bits_of(const float *values, int64_t count) {
-    uint64_t sum = 0;
-    for (int64_t i = 0; i < count; i++) {
-        uint32_t bits;
-        memcpy(&bits, values + i, sizeof bits);
-        sum = sum * 31 + bits;
-    }
-    return (int64_t)(sum >> 12);
-}
-
 static void tell(const bench *self, const task *task, const leat_model_sizes *sizes,
                  const seconds *best, double peak) {
     const double graphs = (double)(self->graphs * self->batches);
@@ -262,7 +251,7 @@ static void measure(const bench *self, const char *name) {
     run_step(self, &task, &of, &none); /* touches all memory */
     leat_json_key(self->json, task.name);
     leat_json_begin_object(self->json);
-    leat_json_member_int(self->json, "bits", bits_of(of.parameters, sizes.parameters));
+    leat_json_member_int(self->json, "bits", bench_bits(of.parameters, sizes.parameters));
     const double end = bench_seconds() + self->seconds;
     do run_step(self, &task, &of, &best);
     while (bench_seconds() < end);

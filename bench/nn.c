@@ -50,17 +50,6 @@ static void forget(float *values, int64_t count) {
     leat_block_free(values, count * (int64_t)sizeof *values);
 }
 
-/* Equal for equal bits; bench/nn.py compares it with that of the plain loops. */
-static int64_t bits_of(const float *values, int64_t count) {
-    uint64_t sum = 0;
-    for (int64_t i = 0; i < count; i++) {
-        uint32_t bits;
-        memcpy(&bits, values + i, sizeof bits);
-        sum = sum * 31 + bits;
-    }
-    return (int64_t)(sum >> 12);
-}
-
 /* ---- Figures ------------------------------------------------------------------------------ */
 
 typedef void (*work)(void *what);
@@ -115,7 +104,8 @@ static void product(const bench *self, const char *name, const int *size) {
     leat_json_member_double(self->json, name, gflops(self, flops, run_product, &task));
     char key[80];
     snprintf(key, sizeof key, "%s/bits", name);
-    leat_json_member_int(self->json, key, bits_of(c, rows * columns));
+    /* bench/nn.py compares it with that of the plain loops */
+    leat_json_member_int(self->json, key, bench_bits(c, rows * columns));
     forget(a, rows * depth);
     forget(b, depth * columns);
     forget(c, rows * columns);
