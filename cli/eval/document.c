@@ -166,29 +166,42 @@ static const leat_fact_list spreads = {
 
 /* ---- Where a plain table is better --------------------------------------------------------- */
 
-static bool duel_at(const void *source, int index, void *item) {
-    const split_item *of = source;
-    leat_eval_duel *out = item;
-    for (int i = 0; leat_eval_duel_at(of->report, of->split, i, out); i++)
-        if (out->plain_auroc > out->detector_auroc && index-- == 0) return true;
+static bool lost_at(const split_item *of, leat_eval_metric metric, int index, leat_eval_duel *out) {
+    for (int i = 0; leat_eval_duel_at(of->report, of->split, metric, i, out); i++)
+        if (leat_eval_duel_is_lost(out) && index-- == 0) return true;
     return false;
 }
+static bool by_auroc_at(const void *source, int index, void *item) {
+    return lost_at(source, LEAT_EVAL_AUROC, index, item);
+}
+static bool by_precision_at(const void *source, int index, void *item) {
+    return lost_at(source, LEAT_EVAL_AVERAGE_PRECISION, index, item);
+}
 
-static const leat_fact duel_facts[] = {
-    {"detector", LEAT_FACT_CHARS, offsetof(leat_eval_duel, detector),
-     .help = "The detector, or the mean of several runs."},
-    {"detector_auroc", LEAT_FACT_REAL, offsetof(leat_eval_duel, detector_auroc), .digits = 3,
-     .help = "Its AUROC."},
-    {"plain", LEAT_FACT_CHARS, offsetof(leat_eval_duel, plain), .help = "The best plain score."},
-    {"plain_auroc", LEAT_FACT_REAL, offsetof(leat_eval_duel, plain_auroc), .digits = 3,
-     .help = "Its AUROC."},
-    {"overlap", LEAT_FACT_FLAG, offsetof(leat_eval_duel, overlap),
-     .words = "; their 95 % intervals overlap|",
-     .help = "Whether their intervals at 95 % overlap; false as well where there is none."},
-    {0},
-};
-static const leat_fact_list duels = {
-    .rows = duel_facts, .one = "A detector that a plain score surpasses.", .at = duel_at};
+#define DUEL_FACTS(ours, theirs, what)                                                             \
+    {                                                                                              \
+        {"detector", LEAT_FACT_CHARS, offsetof(leat_eval_duel, detector),                          \
+         .help = "The detector, or the mean of several runs."},                                    \
+            {ours, LEAT_FACT_REAL, offsetof(leat_eval_duel, detector_value), .digits = 3,          \
+             .help = "Its " what "."},                                                             \
+            {"plain", LEAT_FACT_CHARS, offsetof(leat_eval_duel, plain),                            \
+             .help = "The best plain score."},                                                     \
+            {theirs, LEAT_FACT_REAL, offsetof(leat_eval_duel, plain_value), .digits = 3,           \
+             .help = "Its " what "."},                                                             \
+            {"overlap", LEAT_FACT_FLAG, offsetof(leat_eval_duel, overlap),                         \
+             .words = "; their 95 % intervals overlap|",                                           \
+             .help = "Whether their intervals at 95 % overlap; false as well where there is "      \
+                     "none."},                                                                     \
+            {0},                                                                                   \
+    }
+static const leat_fact by_auroc_facts[] = DUEL_FACTS("detector_auroc", "plain_auroc", "AUROC");
+static const leat_fact by_precision_facts[] =
+    DUEL_FACTS("detector_average_precision", "plain_average_precision", "average precision");
+static const leat_fact_list by_auroc = {
+    .rows = by_auroc_facts, .one = "A detector that a plain score surpasses.", .at = by_auroc_at};
+static const leat_fact_list by_precision = {.rows = by_precision_facts,
+                                            .one = "A detector that a plain score surpasses.",
+                                            .at = by_precision_at};
 
 static const leat_fact split_facts[] = {
     {"split", LEAT_FACT_TEXT, .get = name_of, .help = "Name of the split."},
@@ -205,8 +218,11 @@ static const leat_fact split_facts[] = {
     {"over_runs", LEAT_FACT_LIST, .list = &spreads, .optional = true,
      .help = "Mean and deviation over several runs of one model; absent: there is one run, or they "
              "are of several models."},
-    {"plain_is_better", LEAT_FACT_LIST, .list = &duels,
+    {"plain_is_better", LEAT_FACT_LIST, .list = &by_auroc,
      .help = "Detectors whose AUROC is below that of a plain score of the same cache."},
+    {"plain_is_better_by_average_precision", LEAT_FACT_LIST, .list = &by_precision,
+     .help = "Detectors whose average precision is below that of a plain score, which need not be "
+             "the one with the best AUROC."},
     {0},
 };
 static const leat_fact_list splits = {.rows = split_facts, .one = "A split.", .at = split_at};

@@ -80,16 +80,23 @@ const char *leat_eval_fit_note(char text[LEAT_EVAL_FIT_NOTE], const leat_eval_fi
 /* The plain table with the highest AUROC on all windows of a split, the first of equal ones; -1: it
  * is undefined. Detectors are never chosen by a test. */
 int leat_eval_best_plain(const leat_evaluation *of, const leat_evaluation_split *split);
-/* A detector, or the mean of several runs, and the best plain table on a split. */
+/* A detector, or the mean of several runs, and the best plain table on a split, by a number that
+ * needs no threshold: AUROC, or average precision. */
 typedef struct leat_eval_duel {
+    leat_eval_metric metric;
     char detector[LEAT_PLAIN_BYTES], plain[LEAT_PLAIN_BYTES];
-    double detector_auroc, plain_auroc;
+    double detector_value, plain_value;
     bool overlap; /* the intervals of both; false without */
     bool apart;   /* both have intervals, which do not overlap */
 } leat_eval_duel;
-/* By number, from 0; false after the last, and where AUROC is undefined. */
+/* By number, from 0, a detector each; false after the last, and where the metric is undefined. */
 bool leat_eval_duel_at(const leat_eval_report *report, const leat_evaluation_split *split,
-                       int index, leat_eval_duel *out);
+                       leat_eval_metric metric, int index, leat_eval_duel *out);
+/* What is said of a split, by number, from 0: of each detector the duel by AUROC, and that by
+ * average precision where a plain table is better by that alone. */
+bool leat_eval_verdict_at(const leat_eval_report *report, const leat_evaluation_split *split,
+                          int index, leat_eval_duel *out);
+bool leat_eval_duel_is_lost(const leat_eval_duel *duel);
 /* "test_01: a plain table is better by AUROC: mean |z| 0.981, vgae 0.975 (intervals overlap)"; in
  * the other case that none is, and the best of them. */
 enum { LEAT_EVAL_VERDICT = 3 * LEAT_PLAIN_BYTES };

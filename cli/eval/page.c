@@ -55,9 +55,9 @@ static void put_verdict(leat_textbuf *out, const leat_eval_report *report) {
     if (leat_textbuf_create(&list, NULL) != LEAT_OK) return;
     for (int s = 0; s < report->of->split_count; s++) {
         const leat_evaluation_split *split = &report->of->splits[s];
-        for (int i = 0; leat_eval_duel_at(report, split, i, &duel); i++) {
+        for (int i = 0; leat_eval_verdict_at(report, split, i, &duel); i++) {
             all++;
-            better += duel.plain_auroc > duel.detector_auroc;
+            better += leat_eval_duel_is_lost(&duel);
             apart += duel.apart;
             leat_eval_duel_words(line, split, &duel);
             leat_textbuf_put(list, "<li>");

@@ -210,18 +210,23 @@ const char *leat_eval_calibration_words(char text[LEAT_EVAL_CALIBRATION],
 
 /* ---- Which is better ---------------------------------------------------------------------- */
 
-int leat_eval_best_plain(const leat_evaluation *of, const leat_evaluation_split *split) {
+static int best_plain_by(const leat_evaluation *of, const leat_evaluation_split *split,
+                         leat_eval_metric metric) {
     double most = (double)NAN;
     int best = -1;
     for (int m = 0; m < of->method_count; m++) {
         const leat_eval_group *all = leat_eval_all(split, m);
         if (of->methods[m].run >= 0 || all == NULL) continue;
-        const double auroc = all->metrics[LEAT_EVAL_AUROC].value;
-        if (isnan(auroc) || auroc <= most) continue;
-        most = auroc;
+        const double value = all->metrics[metric].value;
+        if (isnan(value) || value <= most) continue;
+        most = value;
         best = m;
     }
     return best;
+}
+
+int leat_eval_best_plain(const leat_evaluation *of, const leat_evaluation_split *split) {
+    return best_plain_by(of, split, LEAT_EVAL_AUROC);
 }
 
 /* The method of the detector with this number; -1: after the last. */
@@ -232,39 +237,58 @@ static int detector_at(const leat_evaluation *of, int index) {
 }
 
 bool leat_eval_duel_at(const leat_eval_report *report, const leat_evaluation_split *split,
-                       int index, leat_eval_duel *out) {
-    const int plain = leat_eval_best_plain(report->of, split);
+                       leat_eval_metric metric, int index, leat_eval_duel *out) {
+    const int plain = best_plain_by(report->of, split, metric);
     const int method = split->spread != NULL && index > 0 ? -1 : detector_at(report->of, index);
     if (plain < 0 || method < 0 || leat_eval_all(split, method) == NULL) return false;
     const leat_eval_group *theirs = leat_eval_all(split, plain);
     const leat_eval_group *ours = leat_eval_all(split, method);
-    const leat_eval_interval *a = &ours->intervals[LEAT_EVAL_AUROC];
-    const leat_eval_interval *b = &theirs->intervals[LEAT_EVAL_AUROC];
+    const leat_eval_interval *a = &ours->intervals[metric], *b = &theirs->intervals[metric];
     leat_eval_item mean;
-    *out = (leat_eval_duel){.plain_auroc = theirs->metrics[LEAT_EVAL_AUROC].value};
+    *out = (leat_eval_duel){.metric = metric, .plain_value = theirs->metrics[metric].value};
     leat_eval_method_words(out->plain, report->of, plain);
     if (leat_eval_item_spread(&mean, report, split, false)) {
         snprintf(out->detector, sizeof out->detector, "the %s", mean.name);
-        out->detector_auroc = mean.group.metrics[LEAT_EVAL_AUROC].value;
+        out->detector_value = mean.group.metrics[metric].value;
     } else {
         leat_eval_method_words(out->detector, report->of, method);
-        out->detector_auroc = ours->metrics[LEAT_EVAL_AUROC].value;
+        out->detector_value = ours->metrics[metric].value;
         out->overlap = a->low <= b->high && b->low <= a->high; /* false where one is NaN */
         out->apart = a->low > b->high || b->low > a->high;
     }
-    return !isnan(out->detector_auroc);
+    return !isnan(out->detector_value);
+}
+
+bool leat_eval_duel_is_lost(const leat_eval_duel *duel) {
+    return duel->plain_value > duel->detector_value;
+}
+
+bool leat_eval_verdict_at(const leat_eval_report *report, const leat_evaluation_split *split,
+                          int index, leat_eval_duel *out) {
+    leat_eval_duel by_precision;
+    for (int i = 0; leat_eval_duel_at(report, split, LEAT_EVAL_AUROC, i, out); i++) {
+        if (index-- == 0) return true;
+        if (leat_eval_duel_is_lost(out) ||
+            !leat_eval_duel_at(report, split, LEAT_EVAL_AVERAGE_PRECISION, i, &by_precision) ||
+            !leat_eval_duel_is_lost(&by_precision))
+            continue;
+        *out = by_precision;
+        if (index-- == 0) return true;
+    }
+    return false;
 }
 
 void leat_eval_duel_words(char text[LEAT_EVAL_VERDICT], const leat_evaluation_split *split,
                           const leat_eval_duel *duel) {
-    const bool plain_first = duel->plain_auroc > duel->detector_auroc;
-    char name[LEAT_PLAIN_BYTES];
+    const bool lost = leat_eval_duel_is_lost(duel);
+    const char *metric = duel->metric == LEAT_EVAL_AUROC ? "AUROC" : "AP";
+    char name[LEAT_PLAIN_BYTES], words[64];
+    snprintf(words, sizeof words,
+             lost ? "a plain table is better by %s" : "no plain table has a higher %s", metric);
     snprintf(text, LEAT_EVAL_VERDICT, "%s: %s: %s %.3f, %s %.3f%s", leat_plain(name, split->name),
-             plain_first ? "a plain table is better by AUROC" : "no plain table has a higher AUROC",
-             plain_first ? duel->plain : duel->detector,
-             plain_first ? duel->plain_auroc : duel->detector_auroc,
-             plain_first ? duel->detector : duel->plain,
-             plain_first ? duel->detector_auroc : duel->plain_auroc,
+             words, lost ? duel->plain : duel->detector,
+             lost ? duel->plain_value : duel->detector_value, lost ? duel->detector : duel->plain,
+             lost ? duel->detector_value : duel->plain_value,
              duel->overlap ? " (intervals overlap)"
              : duel->apart ? ""
                            : " (no intervals to compare)");

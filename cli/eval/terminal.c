@@ -223,7 +223,7 @@ static void put_verdict(leat_cli *cli, const leat_eval_report *report) {
     char line[LEAT_EVAL_VERDICT];
     for (int s = 0; s < report->of->split_count; s++) {
         const leat_evaluation_split *split = &report->of->splits[s];
-        for (int i = 0; leat_eval_duel_at(report, split, i, &duel); i++) {
+        for (int i = 0; leat_eval_verdict_at(report, split, i, &duel); i++) {
             leat_eval_duel_words(line, split, &duel);
             put_lines(cli, "", line);
         }

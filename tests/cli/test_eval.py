@@ -165,6 +165,29 @@ class Terminal(unittest.TestCase):
                               text)
         self.assertGreater(better, 0)
 
+    def test_a_plain_table_that_is_better_by_another_number_alone(self):
+        """Of what needs no threshold: an AUROC may hide a lower average precision."""
+        text = " ".join(shown("foreign", "terminal").split())
+        page = shown("foreign", "page")
+        seen = 0
+        for split in document("foreign")["splits"]:
+            duels = split["plain_is_better_by_average_precision"]
+            self.assertEqual(split["plain_is_better"], [])
+            for duel in duels:
+                seen += 1
+                name, theirs = duel["plain"], duel["plain_average_precision"]
+                ours = split["results"][0]["average_precision"]
+                self.assertEqual(duel["detector_average_precision"], ours)
+                self.assertEqual(theirs, max(result["average_precision"]
+                                             for result in split["results"][1:]))
+                line = (f"{split['split']}: a plain table is better by AP: {name} {theirs:.3f}, "
+                        f"vgae {ours:.3f}")
+                self.assertRegex(text, f" {split['split']}: no plain table has a higher AUROC: "
+                                       rf"vgae 1.000, [^:]* {re.escape(line)}")
+                self.assertIn(f"<li>{line}", page)
+        self.assertGreater(seen, 0)
+        self.assertNotIn("better by AP", shown("one", "terminal"))  # lost by AUROC as well
+
     def test_undefined_is_a_dash_with_its_reason(self):
         for kind in ("one", "benign"):
             text = shown(kind, "terminal")
