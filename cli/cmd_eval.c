@@ -54,17 +54,16 @@ static int read_options(leat_cli *cli, leat_evaluation_options *options) {
 /* ---- What is written ---------------------------------------------------------------------- */
 
 static int write_scores(leat_cli *cli, const leat_evaluation_options *options) {
-    const char *path = leat_cli_text(cli, "scores");
-    char note[LEAT_EVALUATION_NOTE_BYTES];
+    leat_scores_output out = {.path = leat_cli_text(cli, "scores"),
+                              .replace = leat_cli_flag(cli, "replace")};
     leat_error err = {0};
     const leat_code code =
-        leat_evaluation_save_scores(leat_cli_argument(cli, 0), cache_of(cli), options, path,
-                                    leat_cli_flag(cli, "replace"), note, &err);
+        leat_evaluation_save_scores(leat_cli_argument(cli, 0), cache_of(cli), options, &out, &err);
     leat_cli_progress_end(cli);
     if (code != LEAT_OK) return leat_cli_fail(cli, &err);
-    if (note[0] != 0) leat_cli_note(cli, "%s", note);
+    if (out.note[0] != 0) leat_cli_note(cli, "%s", out.note);
     leat_out(cli, "scores of %s written to ", options->split != NULL ? options->split : "train");
-    leat_out_name(cli, path);
+    leat_out_name(cli, out.path);
     leat_out(cli, "\n");
     return 0;
 }

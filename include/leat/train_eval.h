@@ -373,18 +373,25 @@ LEAT_API LEAT_MUST_CHECK leat_code leat_evaluation_create(leat_evaluation **out,
                                                           leat_error *err);
 LEAT_API void leat_evaluation_destroy(leat_evaluation *evaluation);
 
+/* Where scores are written. */
+typedef struct leat_scores_output {
+    const char *path;
+    bool replace; /* a file that is there */
+    /* Set: what the user should know of the run and its calibration, as in leat_evaluation; "" also
+     * after a failure. */
+    char note[LEAT_EVALUATION_NOTE_BYTES];
+} leat_scores_output;
 /*
  * Writes the scores of all windows of a split (options->split; NULL: "train") by one run as JSON,
  * in the order of the cache, for a curriculum (docs/can-graphs.md): {"format": "leat.scores",
  * "version": 1, "fingerprint", "split", "model", "score_name", "run", "step", "state",
  * "capture": [...], "window_start": [...], "score": [...]}. "score_name" is as in
- * leat_evaluation_method.score. `note` (NULL: not wanted): what the user should know of the run and
- * its calibration, as in leat_evaluation; "" also after a failure.
+ * leat_evaluation_method.score.
  * Errors as leat_evaluation_create; LEAT_ERR_EXISTS: the file exists and `replace` is not set.
  */
 LEAT_API LEAT_MUST_CHECK leat_code leat_evaluation_save_scores(
-    const char *run, const char *cache, const leat_evaluation_options *options, const char *path,
-    bool replace, char note[LEAT_EVALUATION_NOTE_BYTES], leat_error *err);
+    const char *run, const char *cache, const leat_evaluation_options *options,
+    leat_scores_output *out, leat_error *err);
 
 #ifdef __cplusplus
 }

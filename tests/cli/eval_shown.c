@@ -161,6 +161,20 @@ static void make_spread(split *of) {
     }
 }
 
+static leat_evaluated_run run_of(const char *hash, const char *data, bool best) {
+    return (leat_evaluated_run){.path = "run",
+                                .model = "vgae",
+                                .run = hash,
+                                .data = data,
+                                .step = 120,
+                                .state = hash,
+                                .best = best,
+                                .measure = "val_loss",
+                                .measured = 0.25,
+                                .train_graphs = 100,
+                                .val_graphs = 20};
+}
+
 static void make_foreign(leat_eval_group *group) {
     group->ece = (leat_eval_number){.value = 0.03125};
     if (group->attack_windows > 0) group->metrics[LEAT_EVAL_AUROC].value = 1;
@@ -221,17 +235,7 @@ __attribute__((constructor)) static void run(int count, char **words) {
         check(leat_threshold_fit_fpr(&method->threshold, &val, "val", 0.1, &err), &err);
     }
     for (int r = 0; r < of.run_count; r++)
-        runs[r] = (leat_evaluated_run){.path = "run",
-                                       .model = "vgae",
-                                       .run = hash,
-                                       .data = foreign ? hash : of.fingerprint,
-                                       .step = 120,
-                                       .state = hash,
-                                       .best = r == 0,
-                                       .measure = "val_loss",
-                                       .measured = 0.25,
-                                       .train_graphs = 100,
-                                       .val_graphs = 20};
+        runs[r] = run_of(hash, foreign ? hash : of.fingerprint, r == 0);
     if (foreign) {
         methods[0].threshold.benign = 7;
         methods[0].threshold.allowed = 0;

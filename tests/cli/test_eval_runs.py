@@ -94,8 +94,8 @@ class Shown(unittest.TestCase):
         self.assertNotIn("10 are needed",
                          leat("eval", at("vgae"), CACHE, "--block-windows", 2).stdout)
         self.assertRegex(evaluated(at("vgae"), CACHE, "--threshold", "f1"),
-                         r"\nthresholds for the best F1, fitted for each row on \d+ benign windows, "
-                         r"and \d+ with an attack, of val\n")
+                         r"\nthresholds for the best F1, fitted for each row on \d+ benign "
+                         r"windows, and \d+ with an attack, of val\n")
 
     def test_few_benign_windows_are_noted(self):
         self.assertRegex(" ".join(evaluated(at("vgae"), CACHE).split()),

@@ -158,9 +158,10 @@ class WithoutData(folder.Folder):
 
     def continued(self, step, steps):
         """The run continues, as its database says, with its weights as they are."""
-        self.server.sql(f"delete from leat.unit; update leat.run set step = {step}, steps = {steps};"
-                        f"insert into leat.unit (run, step, unit) select id, {step}, 0 from leat.run",
-                        database=self.database)
+        self.server.sql("delete from leat.unit",
+                        f"update leat.run set step = {step}, steps = {steps}",
+                        "insert into leat.unit (run, step, unit) "
+                        f"select id, {step}, 0 from leat.run", database=self.database)
 
     def test_a_run_that_is_continued(self):
         """A worker learns how many steps it has by then, as far as it has counted its memory."""

@@ -605,17 +605,18 @@ static void scores_are_read_by_a_curriculum(void **state) {
     (void)state;
     leat_evaluation_options options = evaluation_options();
     const char *path = train_path("scores.json");
+    leat_scores_output out = {.path = path};
     leat_evaluation *made = NULL;
     leat_can_cache *cache = graphs_open(data);
     const leat_graph_file *file = NULL;
     double *scores = NULL;
-    char sha256[65], note[LEAT_EVALUATION_NOTE_BYTES];
+    char sha256[65];
     options.score = LEAT_WINDOW_SCORE_DIFFICULTY;
     options.split = "train";
-    assert_ok(leat_evaluation_save_scores(vgae, data, &options, path, false, note, err));
-    assert_string_equal(note, "");
-    assert_fails(leat_evaluation_save_scores(vgae, data, &options, path, false, NULL, err),
-                 LEAT_ERR_EXISTS, "scores.json");
+    assert_ok(leat_evaluation_save_scores(vgae, data, &options, &out, err));
+    assert_string_equal(out.note, "");
+    assert_fails(leat_evaluation_save_scores(vgae, data, &options, &out, err), LEAT_ERR_EXISTS,
+                 "scores.json");
     assert_ok(leat_evaluation_create(&made, &vgae, 1, data, &options, err));
     assert_ok(leat_can_cache_file(cache, "train", &file, err));
     assert_ok(leat_graph_scores_load(&scores, sha256, path, cache, file, err));

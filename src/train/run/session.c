@@ -456,8 +456,8 @@ static bool is_worse(const leat_train_result *result, int measure) {
                                 result->measured[measure]);
 }
 
-/* Of all measures: the first may not exist, as an AUROC of one class does not, and a loss may
- * become worse while an AUROC, which decides, does not. */
+/* Of all measures: the first may not exist, as of data of one class, and another one may become
+ * worse while the one that decides does not. */
 static void note_worse(leat_session *session) {
     const leat_train_result *result = session->result;
     const int decider = leat_measure_decider(session->task, result->untrained);

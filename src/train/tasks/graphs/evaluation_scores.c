@@ -94,18 +94,17 @@ static leat_code save(saving *self, const char *run, const char *cache,
 }
 
 leat_code leat_evaluation_save_scores(const char *run, const char *cache,
-                                      const leat_evaluation_options *options, const char *path,
-                                      bool replace, char note[LEAT_EVALUATION_NOTE_BYTES],
-                                      leat_error *err) {
+                                      const leat_evaluation_options *options,
+                                      leat_scores_output *out, leat_error *err) {
     const leat_evaluation_options defaults = leat_evaluation_options_default();
     saving self = {0};
-    if (note != NULL) note[0] = 0;
+    out->note[0] = 0;
     if (options == NULL) options = &defaults;
-    LEAT_TRY(leat_file_can_save(path, LEAT_MARK_NONE, replace, err));
+    LEAT_TRY(leat_file_can_save(out->path, LEAT_MARK_NONE, out->replace, err));
     leat_ticker_create(&self.ticker, options->progress, options->user);
     leat_code code = save(&self, run, cache, options, err);
-    if (code == LEAT_OK) code = write_file(&self, path, replace, err);
-    if (code == LEAT_OK && note != NULL) memcpy(note, self.note, sizeof self.note);
+    if (code == LEAT_OK) code = write_file(&self, out->path, out->replace, err);
+    if (code == LEAT_OK) memcpy(out->note, self.note, sizeof self.note);
     leat_free(self.out.score);
     leat_free(self.out.identifier);
     leat_free(self.out.feature);
