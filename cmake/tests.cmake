@@ -141,7 +141,7 @@ set(LEAT_SUPPORT_ingest format)
 set(LEAT_SUPPORT_synth ingest format)
 set(LEAT_SUPPORT_load format)
 set(LEAT_SUPPORT_detect ingest format)
-set(LEAT_SUPPORT_train load format)
+set(LEAT_SUPPORT_train load format nn)
 set(LEAT_SUPPORT_crowd train load format)
 set(LEAT_SUPPORT_fuzz ingest load format)
 # Rooms that a room does not see, but its tests do: to read the golden files with, for input, and for

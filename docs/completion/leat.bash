@@ -380,9 +380,10 @@ _leat() {
     --step) values=number ;;
     esac ;;
   'import'\ *)
-    options='--help --output'
+    options='--help --output --data'
     case $before in
     -o | --output) values=file ;;
+    --data) values=file ;;
     esac ;;
   'coordinate'\ *)
     options='--help --db --data --model --name --config --steps --epochs --units --unit-size --micro-batch --codec-up --codec-down --seed --checkpoint-every --checkpoint-minutes --keep --sample-every --patience --threads --memory --kernels --init --export --width --latent --schedule --learning-rate --beta1 --beta2 --size --dropout --id-drop --vocabulary --max-nodes --max-edges --pack --batch --oversize --min-steps --curriculum --scores-hash --tiers --curriculum-epochs --curriculum-start --curriculum-end --loss --lease-ms --renew-ms --silent-ms --hold-ms --poll-ms --state-ms --part-bytes --data-note --serve-data --resume --replace --json --quiet'

@@ -409,6 +409,7 @@ complete -c leat -n '__leat_is export' -l replace -d 'overwrite the files of an 
 complete -c leat -n '__leat_is export' -l help -s h -d 'show this text'
 complete -c leat -f -n __leat_next -a import -d 'create a run from exported or third-party weights'
 complete -c leat -n '__leat_is import' -l output -s o -r -d 'run folder to create'
+complete -c leat -n '__leat_is import' -l data -r -d 'the data that the weights are for; leat eval and leat detect need those of a detector (a cache)'
 complete -c leat -n '__leat_is import' -l help -s h -d 'show this text'
 complete -c leat -f -n __leat_next -a coordinate -d 'train a model on volunteers\' machines'
 complete -c leat -n '__leat_is coordinate' -l db -x -a 'local' -d 'PostgreSQL database, 13 or newer, in which this login may create a schema, or - or @FILE to read the URL; "local": a private server in RUN/database'

@@ -486,6 +486,7 @@ _leat() {
     _arguments '*:file:_files' \
       '--output[run folder to create]:output:_files' \
       '-o[run folder to create]:output:_files' \
+      '--data[the data that the weights are for; leat eval and leat detect need those of a detector (a cache)]:data:_files' \
       '--help[show this text]' ;;
   'coordinate'\ *)
     shift 1 words

@@ -391,11 +391,23 @@ LEAT_API LEAT_MUST_CHECK leat_code leat_image_grid_save(const char *path, const 
 LEAT_API LEAT_MUST_CHECK leat_code leat_run_export(const char *run, int64_t step, const char *dir,
                                                    bool replace, leat_error *err);
 /* Creates a run with one checkpoint, at step 0, from an exported folder, whose config.json says of
- * which model it is, or from weights of a DCGAN: a safetensors file with PyTorch state-dict names
- * prefixed "G." and "D.", or a folder with the two files of an export. LEAT_ERR_UNSUPPORTED:
- * exported of a model that this version does not have, or does not import; or weights of no model
- * that it knows. */
-LEAT_API LEAT_MUST_CHECK leat_code leat_run_import(const char *path, const char *run,
+ * which model it is, or from weights that leat did not export, whose names and shapes say it:
+ * of a DCGAN a safetensors file with PyTorch state-dict names prefixed "G." and "D.", or a folder
+ * with the two files of an export; of a VGAE or GAT a file with the state-dict names of graphids.
+ *
+ * `data` (NULL: none) are those that the weights are for: a cache, without which a detector's
+ * weights score nothing; the run then can be evaluated, can watch a bus, and may be trained on.
+ * LEAT_ERR_OPTION: an export was trained on others, or the weights are for another number of
+ * identifiers. What cannot be checked is in `note` (NULL: not told), else "": weights of another
+ * program do not say which data they are of.
+ *
+ * LEAT_ERR_UNSUPPORTED: exported of a model that this version does not have, or does not import; or
+ * weights of no model that it knows. LEAT_ERR_INPUT: shapes differ, tensors are missing, a network
+ * has others, or a value is not finite; the message names the tensor. */
+#define LEAT_IMPORT_NOTE_BYTES 300
+LEAT_API LEAT_MUST_CHECK leat_code leat_run_import(const char *path, const char *data,
+                                                   const char *run,
+                                                   char note[LEAT_IMPORT_NOTE_BYTES],
                                                    leat_error *err);
 
 #ifdef __cplusplus

@@ -218,7 +218,7 @@ static void an_export_comes_back(void **state) {
     static const char *const names[] = {"generator.safetensors", "discriminator.safetensors",
                                         "config.json", "README.md", "samples.png"};
     for (int i = 0; i < 5; i++) assert_true(train_has(dir, names[i]));
-    assert_ok(leat_run_import(dir, back, err));
+    assert_ok(leat_run_import(dir, NULL, back, NULL, err));
     assert_ok(leat_run_open(&one, run, err));
     assert_ok(leat_run_open(&two, back, err));
     leat_run_get_facts(two, &facts);
@@ -276,8 +276,9 @@ static void imports_that_do_not_fit_are_refused(void **state) {
         LEAT_ERR_NOT_FOUND, "absent");
     assert_ok(leat_path_join(path, sizeof path, dir, "discriminator.safetensors", err));
     assert_ok(leat_path_remove(path, err));
-    assert_fails(leat_run_import(dir, train_path("m4"), err), LEAT_ERR_INPUT, "of 24 parameters");
-    assert_fails(leat_run_import(run, train_path("m5"), err), LEAT_ERR_INPUT, "--init");
+    assert_fails(leat_run_import(dir, NULL, train_path("m4"), NULL, err), LEAT_ERR_INPUT,
+                 "of 24 parameters");
+    assert_fails(leat_run_import(run, NULL, train_path("m5"), NULL, err), LEAT_ERR_INPUT, "--init");
     for (int i = 1; i <= 5; i++) {
         char name[8];
         snprintf(name, sizeof name, "m%d", i);

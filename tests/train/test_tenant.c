@@ -383,7 +383,7 @@ static void an_export_comes_back(void **state) {
     assert_says(options.export_dir, "config.json", "\"step\": 9");
     /* settings that the shapes do not show come from config.json */
     const char *back = train_path("imported");
-    assert_ok(leat_run_import(dir, back, err));
+    assert_ok(leat_run_import(dir, NULL, back, NULL, err));
     weights_of(of, one);
     weights_of(back, two);
     assert_memory_equal(one, two, sizeof one);
@@ -428,24 +428,24 @@ static void what_is_not_such_an_export_is_refused(void **state) {
                  LEAT_ERR_INPUT, "0 of 24 parameters; both networks are required");
     float values[4] = {1, 2, 3, 4};
     char hash[65];
-    leat_weight_row row = {.name = "weight", .rank = 2, .shape = {2, 2}, .values = values};
-    row.count = 4;
+    leat_weight_row row = {"weight", 2, {2, 2}, values, 4};
     const leat_weight_file file = {.rows = &row, .count = 1};
     assert_ok(leat_weight_file_save(in(dir, TENANT_WEIGHTS), &file, hash, err));
-    assert_fails(leat_run_import(dir, new, err), LEAT_ERR_INPUT, "initial weights: ");
+    assert_fails(leat_run_import(dir, NULL, new, NULL, err), LEAT_ERR_INPUT, "initial weights: ");
     row.shape[0] = 1;
     row.shape[1] = row.count = 3;
     assert_ok(leat_weight_file_save(in(dir, TENANT_WEIGHTS), &file, hash, err));
-    assert_fails(leat_run_import(dir, new, err), LEAT_ERR_INPUT,
+    assert_fails(leat_run_import(dir, NULL, new, NULL, err), LEAT_ERR_INPUT,
                  "1 of 2 parameters; all are required, named as in a checkpoint (\"weight\")");
     /* nor what nobody knows, which is asked for in the words of all */
     static const char known[] = "holds weights of no model that leat knows; import a folder that "
                                 "leat export wrote (dcgan, linear); of a dcgan also a safetensors "
                                 "file with the tensors \"G.main.0.weight\", ";
-    assert_fails(leat_run_import(in(dir, TENANT_WEIGHTS), new, err), LEAT_ERR_UNSUPPORTED, known);
-    assert_fails(leat_run_import(train_path(""), new, err), LEAT_ERR_UNSUPPORTED,
+    assert_fails(leat_run_import(in(dir, TENANT_WEIGHTS), NULL, new, NULL, err),
+                 LEAT_ERR_UNSUPPORTED, known);
+    assert_fails(leat_run_import(train_path(""), NULL, new, NULL, err), LEAT_ERR_UNSUPPORTED,
                  "a folder with generator.safetensors and discriminator.safetensors");
-    assert_fails(leat_run_import(train_path("no such"), new, err), LEAT_ERR_NOT_FOUND,
+    assert_fails(leat_run_import(train_path("no such"), NULL, new, NULL, err), LEAT_ERR_NOT_FOUND,
                  "no such\" does not exist");
     /* what is not the export of this run is not replaced */
     options.export_dir = dir;
@@ -454,7 +454,7 @@ static void what_is_not_such_an_export_is_refused(void **state) {
     assert_fails(leat_run_export(of, -1, dir, false, err), LEAT_ERR_EXISTS,
                  "has a file \"" TENANT_WEIGHTS "\"; use --replace");
     assert_ok(leat_path_remove(in(dir, TENANT_WEIGHTS), err));
-    assert_fails(leat_run_import(dir, new, err), LEAT_ERR_INPUT, "0 of 2 parameters");
+    assert_fails(leat_run_import(dir, NULL, new, NULL, err), LEAT_ERR_INPUT, "0 of 2 parameters");
     const char *mine = train_path("mine");
     assert_ok(leat_path_make_dir(mine, err));
     put(in(mine, "README.md"), "# mine\n");
@@ -464,15 +464,15 @@ static void what_is_not_such_an_export_is_refused(void **state) {
     assert_says(mine, "README.md", "# mine");
     /* config.json names no model of this version, or has no such setting */
     put(in(dir, "config.json"), "{\"model_type\": \"mlp\", \"leat_version\": \"9\"}");
-    assert_fails(leat_run_import(dir, new, err), LEAT_ERR_UNSUPPORTED,
+    assert_fails(leat_run_import(dir, NULL, new, NULL, err), LEAT_ERR_UNSUPPORTED,
                  "there is no model \"mlp\"; there is dcgan, linear");
     put(in(dir, "config.json"),
         "{\"model_type\": \"linear\", \"leat_version\": \"9\", \"training\": {\"scale\": \"10\"}}");
-    assert_fails(leat_run_import(dir, new, err), LEAT_ERR_CORRUPT,
+    assert_fails(leat_run_import(dir, NULL, new, NULL, err), LEAT_ERR_CORRUPT,
                  "config.json\" is damaged: scale: ");
     put(in(dir, "config.json"),
         "{\"model_type\": \"linear\", \"leat_version\": \"9\", \"training\": {\"scale\": \"1\"}}");
-    assert_fails(leat_run_import(dir, new, err), LEAT_ERR_CORRUPT,
+    assert_fails(leat_run_import(dir, NULL, new, NULL, err), LEAT_ERR_CORRUPT,
                  "training: member \"learning-rate\" is missing");
     assert_false(train_has(train_path(""), "never"));
 }
@@ -490,7 +490,7 @@ static void a_model_without_exports_is_refused(void **state) {
                  LEAT_ERR_UNSUPPORTED, "leat does not export runs of the model \"bare\"");
     assert_ok(leat_path_make_dir(dir, err));
     put(in(dir, "config.json"), "{\"model_type\": \"bare\", \"leat_version\": \"9\"}");
-    assert_fails(leat_run_import(dir, train_path("bare 3"), err), LEAT_ERR_UNSUPPORTED,
+    assert_fails(leat_run_import(dir, NULL, train_path("bare 3"), NULL, err), LEAT_ERR_UNSUPPORTED,
                  "leat does not import the model \"bare\"");
     /* a run of it is one to begin with, like any other */
     options.export_dir = NULL;

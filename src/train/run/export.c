@@ -92,7 +92,7 @@ static void put_training(const exporting *self, const leat_run_ledger *ledger, l
     for (int i = 0; file[i].name != NULL; i++)
         leat_json_member_string(json, hash_member(&file[i], member), self->sha256[i]);
     leat_json_member_string(json, "run", run->identity.run);
-    leat_json_member_string(json, "data", run->identity.data);
+    leat_json_member_string(json, LEAT_EXPORT_DATA, run->identity.data);
     leat_json_member_int(json, run->task->feed->many, run->identity.samples);
     leat_json_member_string(json, "kernel_class", run->identity.kernel_class);
     if (ledger->lines > 0) leat_json_member_string(json, "ledger", ledger->head);

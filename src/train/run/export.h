@@ -54,6 +54,15 @@ typedef struct leat_export_class {
      * of this model. NULL: only exports are imported, whose config.json has the settings. */
     leat_code (*guess)(const leat_safetensors *tensors, const char *path, bool whole,
                        void *settings, leat_error *err);
+    /* For the user: what the data of such weights have to be, which nothing can check; or NULL. */
+    const char *unsaid;
+    bool always_guesses; /* also of an export, whose shapes say all that is needed */
+    /* Sets those settings that data would decide (leat_feed_class.settle), where `guess` has been
+     * asked and there are no data. NULL: there are none. */
+    void (*settle)(void *settings);
+    /* Tensors that a file may have besides those of the model, by the beginnings of their names, up
+     * to NULL; others are refused. NULL: all may be there. */
+    const char *const *extras;
     const char *third_party; /* for messages, what `guess` knows; NULL as it is */
     /* For messages, or NULL: what may be wrong where shapes differ, and what has to be there where
      * something is missing ("both networks"). */
@@ -65,6 +74,7 @@ typedef struct leat_export_class {
 #define LEAT_EXPORT_MODEL "model_type"
 #define LEAT_EXPORT_MICRO_BATCH "micro_batch"
 #define LEAT_EXPORT_TRAINING "training"
+#define LEAT_EXPORT_DATA "data" /* of "training": the fingerprint */
 #define LEAT_EXPORT_CONFIG "config.json"
 
 /* Whether exports of a run (its hash) may be written to a folder. LEAT_ERR_EXISTS: it has such

@@ -6,6 +6,7 @@
 
 #include "base/file.h"
 #include "base/hash.h"
+#include "base/mem.h"
 #include "train/run/checkpoint.h"
 #include "train/run/task.h"
 #include "train/step/weights.h"
@@ -20,15 +21,14 @@ static int parameter_count(const leat_model *model) {
 typedef struct reading {
     const leat_task *task;
     leat_trainer *trainer;
-    int found; /* of the parameters */
+    bool *found; /* of each parameter */
 } reading;
 
 static leat_code read_file(reading *self, const char *path, const char *prefix, leat_error *err) {
     const leat_export_class *class = self->task->exports;
-    int here = 0;
-    const leat_code code = leat_weights_read(path, prefix, leat_trainer_model(self->trainer),
-                                             leat_trainer_state(self->trainer), &here, err);
-    self->found += here;
+    const leat_weight_names names = {prefix, class != NULL ? class->extras : NULL};
+    const leat_code code = leat_weights_read(path, &names, leat_trainer_model(self->trainer),
+                                             leat_trainer_state(self->trainer), self->found, err);
     if (code != LEAT_ERR_INPUT) return code;
     if (class == NULL || class->misfit == NULL)
         return leat_error_context(err, code, "initial weights");
@@ -119,25 +119,41 @@ static void hash_weights(leat_trainer *trainer, char sha256[65]) {
     leat_sha256_hex(digest, sha256);
 }
 
-/* "both networks are required, named as in a checkpoint ("G.main.0.weight")" */
-static leat_code refuse_count(const reading *self, const char *path, int wanted, leat_error *err) {
+/* "both networks are required, named as in a checkpoint ("G.main.0.weight"); "G.main.1.bias" is
+ * missing" */
+static leat_code refuse_count(const reading *self, const char *path, int found, int wanted,
+                              leat_error *err) {
     const leat_export_class *class = self->task->exports;
-    leat_model_tensor first;
-    if (!leat_model_tensor_at(leat_trainer_model(self->trainer), 0, &first)) first.name[0] = 0;
+    const leat_model *model = leat_trainer_model(self->trainer);
+    leat_model_tensor first, missing;
+    int at = 0;
+    while (self->found[at]) at++;
+    const bool there =
+        leat_model_tensor_at(model, 0, &first) && leat_model_tensor_at(model, at, &missing);
+    LEAT_ASSERT(there);
     return leat_fail(err, LEAT_ERR_INPUT,
-                     "initial weights \"%.300s\": contains only %d of %d parameters; %s "
-                     "are required, named as in a checkpoint (\"%s\")",
-                     path, self->found, wanted,
-                     class != NULL && class->needed != NULL ? class->needed : "all", first.name);
+                     "initial weights \"%.200s\": contains only %d of %d parameters; %s "
+                     "are required, named as in a checkpoint (\"%s\"); \"%s\" is missing",
+                     path, found, wanted,
+                     class != NULL && class->needed != NULL ? class->needed : "all", first.name,
+                     missing.name);
+}
+
+static leat_code load(reading *self, const char *path, leat_error *err) {
+    const int wanted = parameter_count(leat_trainer_model(self->trainer));
+    int found = 0;
+    LEAT_TRY(read_any(self, path, err));
+    for (int i = 0; i < wanted; i++) found += self->found[i];
+    return found == wanted ? LEAT_OK : refuse_count(self, path, found, wanted, err);
 }
 
 leat_code leat_init_load(const char *path, const leat_task *task, leat_trainer *trainer,
                          char sha256[65], leat_error *err) {
-    const int wanted = parameter_count(leat_trainer_model(trainer));
     reading self = {.task = task, .trainer = trainer};
     sha256[0] = 0;
-    LEAT_TRY(read_any(&self, path, err));
-    if (self.found != wanted) return refuse_count(&self, path, wanted, err);
-    hash_weights(trainer, sha256);
-    return LEAT_OK;
+    LEAT_TRY(LEAT_NEW(&self.found, parameter_count(leat_trainer_model(trainer)), err));
+    const leat_code code = load(&self, path, err);
+    leat_free(self.found);
+    if (code == LEAT_OK) hash_weights(trainer, sha256);
+    return code;
 }

@@ -278,21 +278,53 @@ static leat_code read_row(const leat_safetensors *tensors, leat_file *file, cons
 }
 
 static leat_code read_rows(const leat_safetensors *tensors, leat_file *file, const char *prefix,
-                           const rows *of, int *found, leat_error *err) {
+                           const rows *of, bool *found, leat_error *err) {
     for (int i = 0; i < of->count; i++) {
         bool here = false;
         LEAT_TRY(read_row(tensors, file, prefix, &of->items[i], &here, err));
-        *found += here && i < of->parameters;
+        if (here && i < of->parameters) found[i] = true;
     }
     return LEAT_OK;
 }
 
-leat_code leat_weights_read(const char *path, const char *prefix, const leat_model *model,
-                            leat_train_state *state, int *found, leat_error *err) {
+static bool is_expected(const char *name, const leat_weight_names *names, const rows *of) {
+    const char *const *extras = names->extras;
+    const size_t skip = strlen(names->prefix);
+    for (int i = 0; i < of->count; i++) {
+        const char *row = of->items[i].name;
+        if (strncmp(row, names->prefix, skip) == 0 && strcmp(row + skip, name) == 0) return true;
+    }
+    for (int i = 0; extras[i] != NULL; i++)
+        if (strncmp(name, extras[i], strlen(extras[i])) == 0) return true;
+    return false;
+}
+
+/* A tensor more is a layer more: what the model computes without it is not what was trained. */
+static leat_code check_extras(const leat_safetensors *tensors, const char *path,
+                              const leat_weight_names *names, const rows *of, leat_error *err) {
+    const int64_t count = leat_safetensors_count(tensors);
+    const leat_tensor *first = NULL;
+    int64_t unknown = 0;
+    char others[32] = "";
+    for (int64_t i = 0; i < count; i++) {
+        const leat_tensor *tensor = leat_safetensors_at(tensors, i);
+        if (is_expected(tensor->name, names, of)) continue;
+        if (unknown++ == 0) first = tensor;
+    }
+    if (first == NULL) return LEAT_OK;
+    if (unknown > 1) snprintf(others, sizeof others, ", and %lld more", (long long)(unknown - 1));
+    return leat_fail(err, LEAT_ERR_INPUT,
+                     "\"%.200s\" has the tensor \"%.80s\"%s, which this network does not have: it "
+                     "was trained with other layers or settings",
+                     path, first->name, others);
+}
+
+leat_code leat_weights_read(const char *path, const leat_weight_names *names,
+                            const leat_model *model, leat_train_state *state, bool *found,
+                            leat_error *err) {
     leat_safetensors *tensors = NULL;
     leat_file *file = NULL;
     rows *of = NULL;
-    *found = 0;
     LEAT_TRY(leat_safetensors_read(&tensors, path, err));
     leat_code code = leat_file_open(&file, path, LEAT_FILE_READ, err);
     if (code == LEAT_OK) code = new_rows(&of, model, err);
@@ -300,7 +332,9 @@ leat_code leat_weights_read(const char *path, const char *prefix, const leat_mod
         add_tensors(of, model, false, "", state->parameters);
         of->parameters = of->count;
         add_tensors(of, model, true, "", state->running);
-        code = read_rows(tensors, file, prefix, of, found, err);
+        code = read_rows(tensors, file, names->prefix, of, found, err);
+        if (code == LEAT_OK && names->extras != NULL)
+            code = check_extras(tensors, path, names, of, err);
     }
     leat_file_close(file);
     leat_safetensors_destroy(tensors);

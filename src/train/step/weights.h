@@ -43,14 +43,19 @@ LEAT_MUST_CHECK leat_code leat_weights_load(const char *path, const char sha256[
                                             leat_error *err);
 /*
  * Reads weights to begin with from a third-party file, or several that together have all
- * parameters: a tensor of a parameter must have its shape and finite values (LEAT_ERR_INPUT),
- * running statistics are taken if they are there, other tensors are skipped. `prefix` goes
- * before the names in the file, as one of leat_export_class has it. *found counts the
- * parameters. F16 and BF16 become the floats that they are.
+ * parameters: a tensor of a parameter must have its shape and finite values (LEAT_ERR_INPUT), and
+ * running statistics are taken if they are there. Other tensors are skipped if their names begin as
+ * one of `extras` (up to NULL), or if that is NULL; otherwise they are of another network:
+ * LEAT_ERR_INPUT. `prefix` goes before the names in the file, as one of leat_export_class has it.
+ * found[i] is set if parameter i is there. F16 and BF16 become the floats that they are.
  */
-LEAT_MUST_CHECK leat_code leat_weights_read(const char *path, const char *prefix,
+typedef struct leat_weight_names {
+    const char *prefix;
+    const char *const *extras;
+} leat_weight_names;
+LEAT_MUST_CHECK leat_code leat_weights_read(const char *path, const leat_weight_names *names,
                                             const leat_model *model, leat_train_state *state,
-                                            int *found, leat_error *err);
+                                            bool *found, leat_error *err);
 
 /* The tensor of F32, F16 or BF16 with this name; rank, shape and codes as leat_safetensors_find. */
 LEAT_MUST_CHECK leat_code leat_weights_find(const leat_safetensors *tensors, const char *name,

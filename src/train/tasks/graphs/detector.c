@@ -112,6 +112,11 @@ static leat_code fill(leat_detector *self, const char *run, int64_t step, const 
     leat_trainer *trainer = NULL;
     LEAT_TRY(leat_run_open(&self->run, run, err));
     LEAT_TRY(check_model(self, err));
+    if (self->run->identity.data[0] == 0)
+        return leat_fail(err, LEAT_ERR_INPUT,
+                         "run \"%.200s\" has imported weights, and no data to score windows with: "
+                         "import them again, with --data CACHE",
+                         self->run->folder.path);
     const leat_checkpoint *of = choose(self, step);
     LEAT_TRY(leat_run_load(self->run, of == NULL ? step : of->step, 1, kernels, &trainer,
                            &self->checkpoint, err));

@@ -11,6 +11,7 @@
 #include "train/tasks/graphs/graph_feed.h"
 #include "train/tasks/graphs/graph_measure.h"
 #include "train/tasks/graphs/graph_run.h"
+#include "train/tasks/graphs/graph_weights.h"
 
 /* ---- Settings ------------------------------------------------------------------------------- */
 
@@ -57,6 +58,39 @@
         to->max_edges = of->max_edges;                                                             \
     }
 
+/* ---- Exports and imports -------------------------------------------------------------------- */
+
+/* Files of its weights, and what is known of those of another program: model_weights, by a tensor
+ * `another` of which it is recognised, model_extras, tensors that may be there, and the sizes. */
+#define EXPORTS_OF(model_, another, small, large)                                                  \
+    static leat_code model_##_guess(const leat_safetensors *tensors, const char *path, bool whole, \
+                                    void *out, leat_error *err) {                                  \
+        leat_##model_##_settings *settings = out;                                                  \
+        int size = 0;                                                                              \
+        (void)whole;                                                                               \
+        LEAT_TRY(leat_graph_weights_guess(&model_##_weights, tensors, path, &size,                 \
+                                          &settings->vocabulary, err));                            \
+        settings->size = size == 0 ? (small) : (large);                                            \
+        return LEAT_OK;                                                                            \
+    }                                                                                              \
+    static void model_##_settle(void *settings) {                                                  \
+        leat_graph_bounds bounds;                                                                  \
+        model_##_get_bounds(settings, &bounds);                                                    \
+        leat_graph_weights_settle(&bounds);                                                        \
+        model_##_set_bounds(settings, &bounds);                                                    \
+    }                                                                                              \
+    static const leat_export_file model_##_files[] = {                                             \
+        {.name = #model_ ".safetensors", .prefix = "", .member = "weights"}, {.name = NULL}};      \
+    static const leat_export_class model_##_exports = {                                            \
+        .files = model_##_files,                                                                   \
+        .guess = model_##_guess,                                                                   \
+        .unsaid = leat_graph_weights_unsaid,                                                       \
+        .settle = model_##_settle,                                                                 \
+        .extras = model_##_extras,                                                                 \
+        .third_party = "a file with graphids' names (\"" another "\")",                            \
+        .misfit = "their size may differ from --size, or the cache has other identifiers",         \
+    };
+
 /* ---- The task ------------------------------------------------------------------------------- */
 
 /* The further arguments say which graphs it trains on (leat_graph_feed). */
@@ -67,9 +101,6 @@
                                                   .get = model_##_get_bounds,                      \
                                                   .set = model_##_set_bounds,                      \
                                                   __VA_ARGS__};                                    \
-    static const leat_export_file model_##_files[] = {                                             \
-        {.name = #model_ ".safetensors", .prefix = "", .member = "weights"}, {.name = NULL}};      \
-    static const leat_export_class model_##_exports = {.files = model_##_files};                   \
     const leat_task leat_##model_##_task = {.model = &leat_##model_##_class,                       \
                                             .feed = &model_##_feed.class,                          \
                                             .measures = leat_##model_##_measures,                  \
@@ -85,10 +116,34 @@
 /* as in graphids */
 enum { VGAE_PATIENCE = 100, GAT_PATIENCE = 50 };
 
+#define VGAE_TENSOR "z_mean.weight"
+#define GAT_TENSOR "jk.att.weight"
+static const leat_graph_weights vgae_weights = {.model = "VGAE",
+                                                .attention = "encoder_layers.0.att",
+                                                .another = VGAE_TENSOR,
+                                                .heads = {4, 4},
+                                                .width = {16, 32},
+                                                .embedding = LEAT_VGAE_EMBEDDING,
+                                                .rows = 1, /* of hidden identifiers */
+                                                .vocabulary_max = LEAT_VGAE_VOCABULARY_MAX},
+                                gat_weights = {.model = "GAT",
+                                               .attention = "convs.0.att",
+                                               .another = GAT_TENSOR,
+                                               .heads = {4, 8},
+                                               .width = {24, 64},
+                                               .embedding = LEAT_GAT_EMBEDDING,
+                                               .vocabulary_max = LEAT_GAT_VOCABULARY_MAX};
+
+/* Of a checkpoint; and graphids' mask, which is 0, and its calibration, which leat makes again. */
+static const char *const vgae_extras[] = {"adam_m/", "adam_v/", "masker.", "mu_", "score_", NULL};
+static const char *const gat_extras[] = {"adam_m/", "adam_v/", NULL};
+
 SETTINGS_OF(vgae, "a VGAE", LEAT_VGAE_SETTING_ROWS, VGAE_PATIENCE)
 BOUNDS_OF(vgae)
+EXPORTS_OF(vgae, VGAE_TENSOR, LEAT_VGAE_SMALL, LEAT_VGAE_LARGE)
 TASK_OF(vgae, LEAT_VGAE_SAVED_MEASURES, .graphs = LEAT_FILTER_BENIGN, .weighs_nodes = true);
 
 SETTINGS_OF(gat, "a GAT", LEAT_GAT_SETTING_ROWS, GAT_PATIENCE)
 BOUNDS_OF(gat)
+EXPORTS_OF(gat, GAT_TENSOR, LEAT_GAT_SMALL, LEAT_GAT_LARGE)
 TASK_OF(gat, LEAT_GAT_SAVED_MEASURES, .graphs = LEAT_FILTER_LABELLED, .both_classes = true);

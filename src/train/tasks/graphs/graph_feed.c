@@ -270,7 +270,7 @@ static leat_code check_bounds(const graph_feed *self, const leat_graph_bounds *b
     if (bounds->vocabulary != vocabulary)
         return leat_fail(err, LEAT_ERR_OPTION,
                          "vocabulary is %lld, but the cache has %lld identifiers and the unknown "
-                         "one, %lld; leave vocabulary out, or train on the cache that it is of",
+                         "one, %lld; leave vocabulary out, or use the cache that it is of",
                          (long long)bounds->vocabulary, (long long)vocabulary - 1,
                          (long long)vocabulary);
     if (bounds->max_nodes >= 1 && bounds->max_edges >= 1) return LEAT_OK;

@@ -165,6 +165,7 @@ const leat_export_class leat_dcgan_exports = {
     .card = put_card,
     .card_end = put_code,
     .guess = guess,
+    .always_guesses = true,
     .third_party = "a safetensors file with the tensors \"G.main.0.weight\", "
                    "\"D.main.0.weight\", ..., or a folder with " GENERATOR " and " DISCRIMINATOR,
     .misfit = "their width or latent size may differ from --width or --latent",
