@@ -71,7 +71,7 @@ static leat_code pass_over(following *self, leat_code code, const leat_error *er
 }
 
 static void write_window(following *self, const leat_watched *step) {
-    leat_alarm_line lines[2];
+    leat_alarm_line lines[LEAT_ALARM_LINES_MAX];
     self->end.unscored += !step->scored;
     if (self->all || !step->scored) leat_detect_window_line(self->cli, step);
     const int count = leat_alarms_add(self->alarms, &step->window, lines);
@@ -251,10 +251,10 @@ const leat_cli_command leat_cmd_detect = {
         "the same windows of a cache of the log, bit for bit. The threshold comes from the "
         "validation windows of the run's cache, by a calibration that the end of the training "
         "leaves in RUN; if it is not there, leat eval RUN CACHE makes it.\n\n"
-        "Windows that alarm one after the other for the same identifier are one alarm. A step back "
-        "of more than 1 s in the times of frames begins a new recording, as in leat ingest can; "
-        "smaller ones are not sorted. All times are those of the bus. Ctrl-C ends the command as "
-        "the end of the log does.",
+        "Windows that alarm for the same identifier, with at most 1 s between them, are one alarm; "
+        "unknown identifiers are one cause. A step back of more than 1 s in the times of frames "
+        "begins a new recording, as in leat ingest can; smaller ones are not sorted. All times are "
+        "those of the bus. Ctrl-C ends the command as the end of the log does.",
     .argument = "RUN",
     .min_arguments = 1,
     .max_arguments = 2,

@@ -104,6 +104,7 @@ void leat_detect_absence_line(leat_cli *cli, const leat_watch *watch,
 
 static void put_cause(leat_json *json, const leat_alarm_cause *cause) {
     if (cause->identifier[0] != 0) leat_json_member_string(json, "identifier", cause->identifier);
+    if (cause->unknown) leat_json_member_bool(json, "identifier_unknown", true);
     if (cause->feature >= 0)
         leat_json_member_string(json, "feature", leat_node_feature_name(cause->feature));
     if (cause->byte >= 0) leat_json_member_int(json, "byte", cause->byte);
@@ -123,6 +124,7 @@ static void put_alarm(leat_json *json, const void *of) {
     put_place(json, alarm->recording, alarm->bus, alarm->start);
     leat_json_member_double(json, "begin_s", alarm->begin_s);
     leat_json_member_double(json, "end_s", alarm->end_s);
+    leat_json_member_double(json, "duration_s", alarm->duration_s);
     leat_json_member_int(json, "windows", alarm->windows);
     leat_json_member_double(json, "score", alarm->peak);
     leat_json_member_int(json, "score_window_start", alarm->peak_start);

@@ -135,6 +135,7 @@ LEAT_API void leat_live_count(const leat_live *live, leat_live_counts *counts);
 #define LEAT_ALARM_IDENTIFIER_BYTES 24
 typedef struct leat_alarm_cause {
     char identifier[LEAT_ALARM_IDENTIFIER_BYTES]; /* "": the window as such */
+    bool unknown;    /* the detector does not know it; all such are one cause */
     int32_t feature; /* column of x that speaks for it most; -1: none */
     int32_t byte;    /* of the payload that this column is about; -1: none */
 } leat_alarm_cause;
@@ -151,7 +152,11 @@ typedef struct leat_alarm_window {
     leat_alarm_cause cause;
 } leat_alarm_window;
 
-/* Windows of one capture that alarm one after the other, for the same identifier. */
+/* Windows of one capture that alarm for the same identifier, or for unknown ones, whichever they
+ * are. An alarm ends with the first window of its capture that is not one of them, and that begins
+ * more than LEAT_ALARM_GAP_S after the last one of them; so others between do not make two of it.
+ * Alarms for other identifiers go on beside it: one that does not end hides none. */
+#define LEAT_ALARM_GAP_S 1.0
 typedef struct leat_alarm {
     int64_t number; /* of all alarms, held back or not, from 1 */
     int64_t recording;
@@ -159,6 +164,7 @@ typedef struct leat_alarm {
     int64_t start;          /* of its first window */
     int64_t windows;        /* so far */
     double begin_s, end_s;  /* of its first and last frame so far */
+    double duration_s;      /* of bus time (elapsed_s) between these */
     double peak;            /* its highest score so far */
     int64_t peak_start;     /* of the window that has it */
     leat_alarm_cause cause; /* of that window */
@@ -178,6 +184,10 @@ typedef struct leat_alarm_counts {
 
 /* At most this much can be asked for. */
 #define LEAT_ALARMS_PER_MINUTE_MAX 10000
+/* Alarms that go on at once: one more ends the one that has waited longest for a window. */
+#define LEAT_ALARMS_OPEN_MAX 64
+/* Lines of a window: all of them end, and one begins. */
+#define LEAT_ALARM_LINES_MAX (LEAT_ALARMS_OPEN_MAX + 1)
 
 typedef struct leat_alarms leat_alarms;
 
@@ -186,11 +196,10 @@ typedef struct leat_alarms leat_alarms;
 LEAT_API LEAT_MUST_CHECK leat_code leat_alarms_create(leat_alarms **out, int64_t per_minute,
                                                       leat_error *err);
 LEAT_API void leat_alarms_destroy(leat_alarms *alarms);
-/* Returns how many lines there are to tell, of lines[]: the end of an alarm, then the begin of
- * another one. */
+/* Returns how many lines there are to tell, of lines[]: ends of alarms, then the begin of one. */
 LEAT_API int leat_alarms_add(leat_alarms *alarms, const leat_alarm_window *window,
-                             leat_alarm_line lines[2]);
-/* Ends an alarm that goes on, at the end of the input: until it returns false. */
+                             leat_alarm_line lines[LEAT_ALARM_LINES_MAX]);
+/* Ends the first alarm that goes on, at the end of the input: until it returns false. */
 LEAT_API bool leat_alarms_end(leat_alarms *alarms, leat_alarm_line *line);
 LEAT_API void leat_alarms_count(const leat_alarms *alarms, leat_alarm_counts *counts);
 

@@ -285,7 +285,8 @@ static void put_cause(const leat_watch *watch, const leat_live_window *window,
     *cause = (leat_alarm_cause){.feature = (int32_t)scored->feature,
                                 .byte = leat_feature_byte((int32_t)scored->feature)};
     if (scored->node < 0) return;
-    const bool prefix = watch->context.has_bus && window->node_id[scored->node] == 0;
+    cause->unknown = window->node_id[scored->node] == 0;
+    const bool prefix = watch->context.has_bus && cause->unknown;
     char bus[8] = "";
     if (prefix) snprintf(bus, sizeof bus, "%d:", (int)(uint16_t)window->bus);
     snprintf(cause->identifier, sizeof cause->identifier, "%s%s", bus,

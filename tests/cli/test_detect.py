@@ -116,6 +116,8 @@ class Bus(unittest.TestCase):
             self.assertGreater(len(alarms), 0)
             self.assertEqual(len(alarms), len(ends))
             self.assertEqual(sum(line["windows"] for line in ends), end["windows_alarming"])
+            for line in ends:
+                self.assertAlmostEqual(line["duration_s"], line["end_s"] - line["begin_s"], 5)
             self.assertEqual(len(alarms), end["alarms"])
             with open(log, encoding="ascii") as file:
                 piped, _ = detect("--alarms-per-minute", 0, "--all", text=file.read(), model=model)
@@ -240,9 +242,14 @@ class Bus(unittest.TestCase):
         """Told once, where most identifiers are not known."""
         log = "".join(f"({time:.6f}) can0 4{name[1:]}#{data}\n"
                       for time, name, data, _ in frames(3, 600))
-        documents, noted = detect(text=log)
+        documents, noted = detect("--all", text=log)
         self.assertEqual(noted.count("identifiers that the detector does not know"), 1)
         self.assertEqual(documents[-1]["frames_unknown"], 600)
+        windows = of_event(documents, "window")
+        self.assertTrue(all(line["identifier_unknown"] for line in windows))
+        self.assertGreater(len({line["identifier"] for line in windows if line["alarms"]}), 1)
+        end, = of_event(documents, "alarm_end")  # of all of them, since they are one cause
+        self.assertEqual(end["windows"], sum(line["alarms"] for line in windows))
         documents, noted = detect(at("normal.csv"))
         self.assertEqual((noted, documents[-1]["frames_unknown"]), (DOUBT, 0))
 

@@ -52,7 +52,7 @@ static leat_code follow(leat_can_frame_reader *reader, leat_live *live, leat_ala
     *windows = 0;
     for (int64_t i = 0;; i++) {
         leat_live_step step;
-        leat_alarm_line lines[2];
+        leat_alarm_line lines[LEAT_ALARM_LINES_MAX];
         if (i == faults_from) set_fault(0, true);
         LEAT_TRY(leat_can_frames_next(reader, &frame, &found, err));
         if (!found) return LEAT_OK;

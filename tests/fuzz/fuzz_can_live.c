@@ -49,7 +49,7 @@ static follower follow(uint8_t how) {
 
 static void check_window(follower *of, const leat_live_window *window, leat_sha256 *sha) {
     const leat_graph *graph = &window->graph;
-    leat_alarm_line lines[2];
+    leat_alarm_line lines[LEAT_ALARM_LINES_MAX];
     LEAT_ASSERT(graph->node_count >= 1 && window->elapsed_s >= of->elapsed_s);
     of->elapsed_s = window->elapsed_s;
     for (int32_t i = 0; i < graph->node_count * LEAT_NODE_FEATURES; i++)
