@@ -13,9 +13,10 @@ import tempfile
 import unittest
 
 import json_schema
-from command import LEAT, LIMIT, leat
+from command import BUILD, LEAT, LIMIT, leat
 
 WINDOW = 20
+COUNTED = os.path.join(BUILD, "tests", "leat_counted")
 SCHEMAS = json_schema.Schemas()
 TOP = None  # a folder for everything
 LINES = []  # all that were written
@@ -237,6 +238,29 @@ class Bus(unittest.TestCase):
         self.assertEqual(end["steps_back"], 1)
         self.assertEqual(end["recordings"], 2)
         self.assertEqual(end["windows_unscored"], 0)
+
+    def test_memory_does_not_grow(self):
+        """With the length of a log: the highest count of bytes is that of a log ten times as
+        short, with all that a bus can do in both."""
+        def peak(rounds, model):
+            text = "".join(
+                candump(frames(7, 1000, begin=1000 + 2 * i, attacks=True)) +
+                f"what is line {i}\n" + candump(frames(9, 60, begin=999 + 2 * i), bus=i % 3)
+                for i in range(rounds))
+            log, told = write(f"long-{rounds:02}.log", text), at(f"peak-{model}-{rounds:02}")
+            done = subprocess.run(
+                [COUNTED, "detect", at(model), log, "--all", "--bus", "merge", "--target-fpr",
+                 "0.5", "--alarms-per-minute", "1"], text=True, capture_output=True, check=True,
+                timeout=LIMIT, env={**os.environ, "LEAT_COUNTED_TO": told})
+            end = read(done.stdout)[-1]
+            self.assertEqual((end["rejected"], end["frames"]), (rounds, 1060 * rounds))
+            self.assertGreaterEqual(end["recordings"], rounds)
+            self.assertGreater(end["alarms_held_back"], 0)
+            with open(told, encoding="ascii") as file:
+                return int(file.read())
+        for model in ("vgae", "gat"):
+            # numbers of a line have more or fewer digits; a byte a frame would be 19,080
+            self.assertAlmostEqual(peak(2, model), peak(20, model), delta=1024)
 
     def test_another_vehicle(self):
         """Told once, where most identifiers are not known."""
