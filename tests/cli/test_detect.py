@@ -262,6 +262,26 @@ class Bus(unittest.TestCase):
             # numbers of a line have more or fewer digits; a byte a frame would be 19,080
             self.assertAlmostEqual(peak(2, model), peak(20, model), delta=1024)
 
+    def test_identifiers_of_29_bits(self):
+        """00000100 is not 100: the detector knows one, and not the other, and both may be the same
+        number. Error frames and longer numbers are none."""
+        log = list(frames(5, 600))
+        text = "".join(f"({time:.6f}) can0 {name if i % 3 else name.rjust(8, '0')}#{data}\n"
+                       for i, (time, name, data, _) in enumerate(log))
+        text += "(1000.61) can0 20000080#0000000000000000\n(1000.62) can0 FFFFFFFFF#00\n"
+        documents, _ = detect("--all", text=text)
+        end = documents[-1]
+        self.assertEqual((end["frames"], end["frames_unknown"], end["rejected"]), (600, 200, 2))
+        windows = of_event(documents, "window")
+        self.assertEqual(len(windows), 600 // WINDOW)
+        for i, line in enumerate(windows):
+            part = log[WINDOW * i:WINDOW * (i + 1)]
+            long = {name for k, (_, name, *_) in enumerate(part, WINDOW * i) if k % 3 == 0}
+            short = {name for k, (_, name, *_) in enumerate(part, WINDOW * i) if k % 3}
+            self.assertEqual((line["unknown"], line["nodes"]), (len(long), len(long) + len(short)))
+            self.assertEqual(len(line["identifier"]), 8 if "identifier_unknown" in line else 3)
+        self.assertTrue(any("identifier_unknown" in line for line in windows))
+
     def test_another_vehicle(self):
         """Told once, where most identifiers are not known."""
         log = "".join(f"({time:.6f}) can0 4{name[1:]}#{data}\n"
