@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Detectors of CAN attacks: what they find beside plain tables, and how fast they train.
+"""Detectors of CAN attacks: what they find beside plain tables, how fast they train and watch.
 
-detect.py [quality|speed]; without either, both.
+detect.py [quality|speed|live]; without any, the first two.
 quality  leat's VGAE and GAT, trained with several seeds by the command and with its default
          settings, and beside them on the same cache:
            the plain scores of leat eval, which need no training
@@ -9,7 +9,8 @@ quality  leat's VGAE and GAT, trained with several seeds by the command and with
            smallest value and deviation of each feature of nodes and edges in a window
          Each has a threshold of its own for a share of benign validation windows. No label of a
          test decides anything. Trained runs are kept in WORK/detect, by build, cache and epochs.
---leaking     also what many publications do: random folds over the windows of all splits
+--leaking     also what many publications do, for boosting and the GAT: windows of all splits, of
+              which random ones are the tests. Its table is marked as leaking
 --matrix      instead of one cache: trained on the logs of each set, tested on those of every other.
               Sets are two synthetic vehicles and the folders of --sets
 speed    a training step of the VGAE, with 60 and 2,000 identifiers, and of the GAT, in turn; a
@@ -17,9 +18,12 @@ speed    a training step of the VGAE, with 60 and 2,000 identifiers, and of the 
            leat     bench/detect_step.c, the batches of a step of leat train
            pyg      PyTorch Geometric, the same batches
            pyg_one  PyTorch Geometric, all graphs of the step in one batch
+live     leat detect: the delay from the last frame of a window to its line, of a log that goes
+         through a pipe at the speed of its bus (--pace times that), and frames/s of a core
 """
 import os
 
+import detect_live as live
 import detect_quality as quality
 import measure
 from measure import Report, parse, parser, program, ratio, rounds, run, spread
@@ -29,11 +33,13 @@ SIZES = {
     "seeds": (3, 1, "trainings of each detector, seeds 0, 1, ..."),
     "frames": (220_000, 30_000, "of a synthetic vehicle"),
     "folds": (5, 2, "of --leaking"),
+    "live_frames": (20_000, 700, "of the bus of live"),
+    "live_repeats": (20, 2, "of that bus, one after the other, in the file of live"),
     "graphs": (16, 4, "of a batch"),
     "batches": (4, 2, "of a step"),
     "milliseconds": (3000, 1, "that steps are taken for, at least"),
     "threads": (1, 1, "of each side"),
-    "runs": (5, 1, "counted rounds of the speed"),
+    "runs": (5, 1, "counted rounds of speed and live"),
     "warmup": (1, 0, "rounds before them"),
 }
 SHARED = os.environ.get("LEAT_SHARED", os.path.join(measure.HOME, "..", "shared"))
@@ -43,7 +49,7 @@ STEPS = (("vgae", 60, 3.0, 0.45), ("vgae", 2000, 9.0, 0.45), ("gat", 60, 2.3, 0.
 
 def options_of_command_line():
     made = parser(__doc__, SIZES)
-    made.add_argument("what", nargs="?", choices=("quality", "speed"))
+    made.add_argument("what", nargs="?", choices=("quality", "speed", "live"))
     made.add_argument("--logs", help="logs of the quality (default: V40 of LEAT_SHARED; with "
                       "--quick a synthetic vehicle)")
     made.add_argument("--cache", help="a cache of such logs instead")
@@ -52,9 +58,13 @@ def options_of_command_line():
     made.add_argument("--leaking", action="store_true", help="also random folds")
     made.add_argument("--matrix", action="store_true", help="each set on every other")
     made.add_argument("--sets", metavar="DIR", help="folder whose folders are the logs of sets")
+    made.add_argument("--pace", type=float, default=1.0, metavar="X",
+                      help="speed of the bus of live (default: 1, its own)")
     options = parse(made, SIZES)
-    if options.matrix and options.what == "speed":
+    if options.matrix and options.what in ("speed", "live"):
         made.error("--matrix belongs to the quality")
+    if not options.pace > 0:
+        made.error("--pace: above 0")
     if not 0 <= options.target_fpr < 1:
         made.error("--target-fpr: from 0 to below 1")
     if options.json and options.what is None and not options.matrix:
@@ -156,6 +166,8 @@ def main():
     options = options_of_command_line()
     if options.matrix:
         quality.measure_matrix(options)
+    elif options.what == "live":
+        live.measure_live(options)
     elif options.what != "speed":
         quality.measure_quality(options)
     if options.what == "speed" or (options.what is None and not options.matrix):
