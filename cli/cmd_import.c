@@ -34,7 +34,6 @@ static const leat_cli_option options[] = {
     {.own.name = "data",
      .own.kind = LEAT_SETTING_PATH,
      .own.value = "DATA",
-     .own.usually = "none",
      .own.help = "the data that the weights are for; leat eval and leat detect need those of a "
                  "detector (a cache)"},
     {0},
