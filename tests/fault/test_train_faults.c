@@ -187,7 +187,7 @@ static leat_code read_run(const void *of, leat_error *err) {
 
 static leat_code import_run(const void *of, leat_error *err) {
     (void)of;
-    return leat_run_import(out, NULL, back, NULL, err);
+    return leat_run_import(out, data, back, NULL, err);
 }
 
 static void look_at_import(leat_code code) {
