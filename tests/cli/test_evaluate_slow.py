@@ -8,7 +8,7 @@ class Detectors(Pages):
     """(blocks that were run, outputs compared, blocks that were not run)"""
 
     def test_detect(self):
-        self.assertEqual(self.run_page("docs/detect.md"), (3, 3, 0))
+        self.assertEqual(self.run_page("docs/detect.md"), (3, 3, 1))
 
     def test_evaluate(self):
         self.assertEqual(self.run_page("docs/evaluate.md"), (3, 3, 0))
