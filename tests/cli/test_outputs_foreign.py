@@ -70,7 +70,7 @@ READ = {("batches", "addresses"), ("batches", "resume"),
         ("train vgae", "config"), ("train vgae", "init"), ("train gat", "config"),
         ("train gat", "init"), ("train vgae", "curriculum"), ("train gat", "curriculum"),
         ("coordinate", "data"), ("coordinate", "config"), ("coordinate", "init"),
-        ("work", "data"), ("doctor", "temp"), ("ingest can", "like")}
+        ("work", "data"), ("import", "data"), ("doctor", "temp"), ("ingest can", "like")}
 
 
 def setUpModule():
