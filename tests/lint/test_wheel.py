@@ -1,10 +1,13 @@
 """The scripts of the portable wheel: the same files give the same bytes, and scripts/wheel/check.py
 finds what is wrong with a wheel. The files are texts here; make wheel builds and checks real ones.
 """
+import contextlib
 import csv
 import fcntl
 import hashlib
+import io
 import os
+import random
 import shutil
 import subprocess
 import sys
@@ -176,10 +179,110 @@ class Wheel(unittest.TestCase):
                 text = VERSION.format(**good | change)
                 leat = self.write("leat", text=f"#!/bin/sh\ncat <<'END'\n{text}END\n")
                 os.chmod(leat, 0o755)
-                found = list(check.version(leat, PLATFORM, flags))
+                found = list(check.version([leat], PLATFORM, flags))
                 self.assertEqual(len(found), len(words), found)
                 for problem, word in zip(found, words):
                     self.assertIn(word, problem)
+
+    def test_arm64(self):
+        """What an arm64 build says of its processor, and what runs it elsewhere."""
+        platform = "manylinux_2_28_aarch64"
+        self.assertEqual(check.of_processor(platform, set()), {"neon": "baseline, in use"})
+        with unittest.mock.patch.object(check.machine, "machine", lambda: "aarch64"):
+            self.assertEqual(check.runner(platform), [])
+        with unittest.mock.patch.object(check.machine, "machine", lambda: "x86_64"), \
+                unittest.mock.patch.object(check.shutil, "which", lambda name: None), \
+                self.assertRaisesRegex(SystemExit, "of aarch64 cannot be run here; .* qemu-user"):
+            check.runner(platform)
+
+    def test_programs_that_fail(self):
+        """A line that says why, and no more."""
+        for text, words in (("#!/bin/sh\necho Traceback\necho because; exit 3",
+                             "failed with status 3: because$"),
+                            ("#!/bin/sh\nexit 1", "failed with status 1: nothing printed$"),
+                            ("\x7fELF of something else", "leat version: Exec format error$"),
+                            ("#!/bin/sh\necho\necho build kind", '"build kind", not a group')):
+            with self.subTest(words):
+                leat = self.write("leat", text=text)
+                os.chmod(leat, 0o755)
+                with self.assertRaisesRegex(SystemExit, f"^check: .*{words}"):
+                    list(check.version([leat], PLATFORM, set()))
+
+    # ---- malformed wheels ----
+
+    def repacked(self, wheel, change):
+        """The wheel with what change(files by name) makes of it."""
+        with zipfile.ZipFile(wheel) as old:
+            files = {entry: old.read(entry) for entry in old.infolist()}
+        named = {entry.filename: (entry, text) for entry, text in files.items()}
+        other = os.path.join(self.top, "other", os.path.basename(wheel))
+        os.makedirs(os.path.dirname(other), exist_ok=True)
+        change(named)
+        with zipfile.ZipFile(other, "w") as new:
+            for name, (entry, text) in named.items():
+                entry.filename = name
+                new.writestr(entry, text)
+        return other
+
+    def checked(self, wheel):
+        """What the program says of the archive, line by line; nothing of it is run."""
+        said = io.StringIO()
+        with unittest.mock.patch.object(check, "unpacked", lambda wheel, folder: iter(())), \
+                unittest.mock.patch.object(check, "metadata", lambda wheel: iter(())), \
+                unittest.mock.patch.object(sys, "argv", ["check.py", wheel]), \
+                contextlib.redirect_stdout(said), contextlib.redirect_stderr(said):
+            try:
+                check.main()
+            except SystemExit as problem:
+                said.write(problem.code if isinstance(problem.code, str) else "")
+        return said.getvalue().splitlines()
+
+    def test_malformed(self):
+        """A line that says what is wrong."""
+        self.inputs()
+        wheel = self.assemble()
+        self.assertEqual(self.checked(wheel), [f"wheel: {wheel}: accepted"])
+        info = f"leat-{assemble.version()}.dist-info"
+
+        def put(name, text):
+            return lambda files: files.update({name: (zipfile.ZipInfo(name), text)})
+
+        for change, words in (
+                (lambda files: files.pop(f"{info}/RECORD"), f"has no {info}/RECORD"),
+                (lambda files: files.pop(f"{info}/WHEEL"), f"has no {info}/WHEEL"),
+                (lambda files: files.pop(f"{info}/METADATA"), f"has no {info}/METADATA"),
+                (lambda files: files.clear(), f"has no {info}/METADATA"),
+                (put(f"{info}/RECORD", b"\xff"), "RECORD: not UTF-8"),
+                (put("leat-9.dist-info/RECORD", b""), "has the folder leat-9.dist-info beside"),
+                (put("../leat", b""), r"has the file \.\./leat, which is no name"),
+                (put("\x1b[2J/", b""), r"has the file \\x1b\[2J/, which is no name"),
+                (put(f"{info}/WHEEL", b"Wheel-Version: 1.0\nTag: py3-none-any\n"),
+                 "WHEEL: Tag is py3-none-any, not py3-none-manylinux")):
+            with self.subTest(words):
+                said = self.checked(self.repacked(wheel, change))
+                self.assertTrue(all(line.startswith("check: ") for line in said), said)
+                self.assertRegex("\n".join(said), words)
+
+    def test_damaged(self):
+        """Cut, or with other bytes: one line, wherever that is."""
+        self.inputs()
+        wheel = self.assemble()
+        good, chance = assemble.read(wheel), random.Random(1)
+        path = os.path.join(self.top, os.path.basename(wheel))
+        for number in range(60):
+            text = bytearray(good)
+            for _ in range(4):
+                text[chance.randrange(len(good) - 4000, len(good))] ^= chance.randrange(1, 256)
+            text = text[:chance.randrange(len(good))] if number % 3 == 0 else text
+            with open(path, "wb") as file:
+                file.write(text)
+            said = self.checked(path)
+            self.assertTrue(said and all(line.startswith(("check: ", "wheel: ")) for line in said),
+                            said)
+        os.remove(path)
+        self.assertEqual(self.checked(path), [f"check: {path}: not a file; name a wheel"])
+        os.mkdir(path)
+        self.assertEqual(self.checked(path), [f"check: {path}: not a file; name a wheel"])
 
     def libraries(self, make, unpack=":", cache="cache", **tools):
         """(status, messages) of libraries.sh with one library and tools that do nothing: `make`
@@ -258,8 +361,12 @@ class Wheel(unittest.TestCase):
                 self.assertNotIn("the build failed", messages)
 
     def test_names(self):
-        for name in ("leat-0.1.0-py3-none-linux_x86_64.whl", "leat.zip"):
+        for name in ("leat-0.1.0-py3-none-linux_x86_64.whl", "leat.zip",
+                     "leat-0.1.0-py3-none-manylinux_2_28_riscv64.whl"):
             self.assertRaises(SystemExit, check.platform_of, name)
+        for cpu in ("x86_64", "aarch64"):
+            platform = check.platform_of(f"leat_worker-0.1.0-py3-none-manylinux_2_28_{cpu}.whl")
+            self.assertEqual(check.cpu_of(platform), cpu)
 
 
 if __name__ == "__main__":
