@@ -23,7 +23,8 @@
 #   make bench           the programs of bench/
 #   make wheel           the Python package and the command for any x86-64 Linux with glibc 2.28, with
 #                        all that they need, into build/wheel, and leat-worker, which needs none of
-#                        them; the first time builds the libraries, too
+#                        them; the first time builds the libraries, too. With TARGET=aarch64 the same
+#                        for arm64, checked in qemu-user
 #   make release         source archive, wheels, SBOM, notes and hashes of the last commit, or of
 #                        REVISION=TAG, into build/release (docs/release.md)
 #   make install         into PREFIX (/usr/local), below DESTDIR if set
@@ -41,8 +42,9 @@ $(error PREFIX=$(PREFIX): the home folder of another user is not looked up; writ
 endif
 endif
 JOBS ?= $(shell nproc)
-# Where make wheel keeps tools and libraries.
+# Where make wheel keeps tools and libraries, and the processor that it builds for.
 WHEEL_CACHE ?= .deps/wheel
+TARGET ?= x86_64
 
 .NOTPARALLEL:
 .PHONY: build all demo demo-can demo-images demo-crowd check gate check-all check-wide check-functions check-maxtext
@@ -140,8 +142,9 @@ bench: all
 wheel:
 	@echo "== install missing packages"
 	@scripts/install.sh
+	@[ "$(TARGET)" = x86_64 ] || scripts/install.sh --duckdb "$(TARGET)"
 	@echo "== build the wheel"
-	@JOBS=$(JOBS) scripts/wheel/build.sh "$(WHEEL_CACHE)"
+	@JOBS=$(JOBS) scripts/wheel/build.sh "$(WHEEL_CACHE)" "$(TARGET)"
 
 release:
 	@WHEEL_CACHE="$(WHEEL_CACHE)" JOBS=$(JOBS) scripts/release/release.sh $(REVISION)
@@ -153,4 +156,4 @@ format:
 	@formatter=$$(scripts/lint --formatter) && "$$formatter" -i $$(git ls-files '*.c' '*.h')
 
 clean:
-	@rm -rf build build-debug build-asan build-tsan build-fuzz build-arm64 build-wheel build-portable
+	@rm -rf build build-debug build-asan build-tsan build-fuzz build-arm64 build-wheel build-portable build-portable-aarch64

@@ -9,6 +9,8 @@
 #   scripts/install.sh --all   also the tools of make check-all: clang-format 14, clang 14 to 19 for
 #                              fuzzing, debootstrap and patch, and a compiler and an emulator for
 #                              arm64
+#   scripts/install.sh --duckdb CPU    DuckDB for another processor, into .deps/duckdb-CPU, and nothing
+#                              else: for wheels of CPU (aarch64)
 #
 # Debian packages come from apt, as root or through sudo, in the versions of the release. On systems
 # without apt, the script prints the packages to install (with Fedora's names if there is dnf). DuckDB
@@ -21,11 +23,13 @@ usage() { sed -n '2,/^[^#]/s/^# \{0,1\}//p' "$0"; }
 all=
 gate=
 crowd=
+processor=
 case $#${1:-} in
 0) ;;
 1--crowd) crowd=yes ;;
 1--gate) gate=yes ;;
 1--all) all=yes ;;
+2--duckdb) processor=$2 ;;
 1--help) usage; exit ;;
 *) usage >&2; exit 2 ;;
 esac
@@ -233,14 +237,14 @@ fetch_formatter() {
 
 # ---- DuckDB -------------------------------------------------------------------------------------
 
-case $(uname -m) in
+case ${processor:-$(uname -m)} in
 x86_64)
   duckdb_package=@duckdb/node-bindings-linux-x64@1.5.6-r.1
   duckdb_sha512=21772b64913a904a8cd19e30c1d5671811d7fdface4b7dd53cd0300d743f43e16cf386f4e7c41ef78721ac208870d2651bc6375072145387817824315b998dd5
   ;;
 aarch64)
-  duckdb_package=@duckdb/node-bindings-linux-arm64@1.5.5-r.5
-  duckdb_sha512=09a7c7d8022f5eda700f29c6dca07fe2e10e1d11a516807b6ae091308c07dc128d2286ec00d5792d2a43277b5fc9108522c2ba7bc013d5eb1e5959eed83bf773
+  duckdb_package=@duckdb/node-bindings-linux-arm64@1.5.6-r.1
+  duckdb_sha512=de39d46838a5d41ac5ffabc067055a227275c6805a5861c1e0f0e2527cc958a0a8f1af132f1f63eff80fc8f97f5064417edad822e4e28516527c5e2658c82d58
   ;;
 *) duckdb_package= ;;
 esac
@@ -280,12 +284,13 @@ without_duckdb() {
   echo "install: DuckDB: $*; leat will be built without Parquet support" >&2
 }
 
-install_duckdb() {
-  if [ -f "$deps/duckdb/lib/libduckdb.so" ] && [ -f "$deps/duckdb/include/duckdb.h" ]; then
-    say "DuckDB: already in .deps/duckdb"
+install_duckdb() { # into .deps/duckdb; for another processor .deps/duckdb-PROCESSOR
+  folder=$deps/duckdb${processor:+-$processor}
+  if [ -f "$folder/lib/libduckdb.so" ] && [ -f "$folder/include/duckdb.h" ]; then
+    say "DuckDB: already in .deps/${folder##*/}"
     return
   fi
-  if probe header:duckdb.h && { ldconfig -p || /sbin/ldconfig -p; } 2>/dev/null | grep -q libduckdb.so; then
+  if [ -z "$processor" ] && probe header:duckdb.h && { ldconfig -p || /sbin/ldconfig -p; } 2>/dev/null | grep -q libduckdb.so; then
     say "DuckDB: installed in the system"
     return
   fi
@@ -307,11 +312,11 @@ install_duckdb() {
   fi
   cp "$work/package/src/duckdb/src/include/duckdb.h" "$work/duckdb/include/"
   mkdir -p "$deps"
-  rm -rf "$deps/duckdb.new" "$deps/duckdb"
-  cp -r "$work/duckdb" "$deps/duckdb.new"
-  mv "$deps/duckdb.new" "$deps/duckdb"
-  touch "$deps/changed"
-  say "DuckDB: installed in .deps/duckdb"
+  rm -rf "$folder.new" "$folder"
+  cp -r "$work/duckdb" "$folder.new"
+  mv "$folder.new" "$folder"
+  [ -n "$processor" ] || touch "$deps/changed"
+  say "DuckDB: installed in .deps/${folder##*/}"
 }
 
 # What the tests of an environment that cannot be created say, they say again when they are skipped.
@@ -320,6 +325,11 @@ create_environments() {
   scripts/python-env.sh train || true
 }
 
+if [ -n "$processor" ]; then
+  [ -n "$duckdb_package" ] || die "$processor: no package of DuckDB is known for it; x86_64 and aarch64 have one"
+  install_duckdb
+  exit
+fi
 install_required
 install_optional
 install_duckdb

@@ -3,7 +3,7 @@
 #
 #   scripts/release/build.sh ARCHIVE OUTPUT
 #
-# unpacks leat-VERSION.tar.gz in OUTPUT.work, runs make wheel there, and fills the new folder OUTPUT with
+# unpacks leat-VERSION.tar.gz in OUTPUT.work, runs make wheel there for x86-64 and arm64, and fills the new folder OUTPUT with
 # the archive, the wheels, the SBOM, the notes and SHA256SUMS. Only scripts of the archive decide what is
 # built: a release is rebuilt by its own. The archive names the commit, and its time is
 # SOURCE_DATE_EPOCH. WHEEL_CACHE is the folder of tools and libraries of make wheel.
@@ -32,7 +32,10 @@ top=$output.work/$name
 SOURCE_DATE_EPOCH=$(stat -c %Y "$top/Makefile")
 LEAT_COMMIT=$commit
 export LC_ALL TZ SOURCE_DATE_EPOCH LEAT_COMMIT WHEEL_CACHE
-make -C "$top" --no-print-directory wheel WHEEL_CACHE="$WHEEL_CACHE" JOBS="${JOBS:-$(nproc)}"
+for target in x86_64 aarch64; do
+  make -C "$top" --no-print-directory wheel TARGET=$target WHEEL_CACHE="$WHEEL_CACHE" \
+    JOBS="${JOBS:-$(nproc)}"
+done
 cp "$archive" "$top"/build/wheel/* "$output/"
 chmod 644 "$output"/*.tar.gz "$output"/*.whl
 "$WHEEL_CACHE/tools/bin/python3" -B "$top/scripts/release/documents.py" --commit "$commit" "$output"

@@ -114,9 +114,10 @@ def of_debian(package: str, sha: str, licences: str) -> Json:
                  "hashes": [{"alg": "SHA-256", "content": sha}]}]}
 
 
-def of_duckdb() -> Json:
+def of_duckdb(cpu: str) -> Json:
     package, version, sha = only(
-        r"duckdb_package=(@duckdb/node-bindings-linux-x64)@(\S+)\n\s*duckdb_sha512=([0-9a-f]{128})",
+        rf"duckdb_package=(@duckdb/node-bindings-linux-{cpu})@(\S+)\n"
+        r"\s*duckdb_sha512=([0-9a-f]{128})",
         text_of("scripts", "install.sh"), "scripts/install.sh")
     url = f"https://www.npmjs.com/package/{package}/v/{version}"
     return {"version": version, "licenses": [{"expression": "MIT"}],
@@ -138,8 +139,9 @@ def of_zig(licence: str, what: str) -> Json:
 
 
 def libraries() -> dict[str, Json]:
-    """Components by the names of their licences' folders in a wheel."""
-    found = {"duckdb": of_duckdb(),
+    """Components by the names of their licences' folders in a wheel; DuckDB's library of arm64 is
+    another file, from another package."""
+    found = {"duckdb": of_duckdb("x64"), "duckdb-aarch64": of_duckdb("arm64"),
              "llvm": of_zig("Apache-2.0 WITH LLVM-exception",
                             "libc++ and libc++abi of LLVM, as ziglang has them"),
              "zig": of_zig("MIT", "compiler-rt of zig")}
@@ -155,6 +157,8 @@ def inside(wheel: str) -> tuple[set[str], set[str]]:
         names = archive.namelist()
         linked = {found[1] for name in names
                   if (found := re.fullmatch(r"[^/]+\.dist-info/licenses/([^/]+)/.+", name))}
+        if "duckdb" in linked and wheel.endswith("_aarch64.whl"):
+            linked = linked - {"duckdb"} | {"duckdb-aarch64"}
         return linked, {hashlib.sha256(archive.read(name)).hexdigest() for name in names}
 
 

@@ -4,7 +4,7 @@
 #   make release [REVISION=TAG]     REVISION is a tag or a commit (default: the last commit)
 #
 # leat-VERSION.tar.gz              the sources, from which everything else is built
-# *.whl                            what make wheel makes of them
+# *.whl, leat-worker*              what make wheel makes of them, for x86-64 and arm64
 # leat-VERSION.cdx.json            SBOM (CycloneDX 1.6): all that is linked in, and the tools' versions
 # leat-VERSION-notes.md            release notes: the section of CHANGELOG.md, hashes, tools
 # SHA256SUMS                       of these files
@@ -54,7 +54,7 @@ exec 7>build/release.lock
 flock -n 7 || fail "build/release: another release is being made; wait until it has ended"
 WHEEL_CACHE=${WHEEL_CACHE:-.deps/wheel}
 export WHEEL_CACHE
-[ ! -d "$WHEEL_CACHE/x86_64/done" ] ||
+[ ! -d "$WHEEL_CACHE/x86_64/done" ] && [ ! -d "$WHEEL_CACHE/aarch64/done" ] ||
   echo "release: $WHEEL_CACHE has libraries that were built before, perhaps with other versions of tools \
 than those that the SBOM will name; to publish the release, make it with an empty WHEEL_CACHE" >&2
 archive=build/leat-$version.tar.gz

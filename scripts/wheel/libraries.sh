@@ -1,26 +1,30 @@
 #!/bin/sh
 # Builds what leat links into the wheel, static and for glibc 2.28, with zig's compiler:
 #
-#   scripts/wheel/libraries.sh CACHE
+#   scripts/wheel/libraries.sh CACHE [CPU]
+#
+# for CPU, x86_64 (default) or aarch64. What is of aarch64 alone has -aarch64 in its name:
 #
 # CACHE/sources        Debian's source packages (scripts/wheel/sources.txt), fetched with apt-get by
-#                      version, with lists of its own: the system's are not changed
+#                      version, with lists of its own: the system's are not changed; what Debian no
+#                      longer has, from snapshot.debian.org
 # CACHE/tools          zig, and what checks a wheel (scripts/requirements/wheel.txt)
-# CACHE/bin            zcc, zcxx, zar, zranlib: zig for this target
-# CACHE/x86_64         include/, lib/, licences/; lib/pkgconfig for CMake
-# CACHE/logs           what the builds printed
+# CACHE/bin[-CPU]      zcc, zcxx, zar, zranlib: zig for this target
+# CACHE/CPU            include/, lib/, licences/; lib/pkgconfig for CMake
+# CACHE/logs[-CPU]     what the builds printed
 #
 # What is there is not fetched or built again; a library is built again if its line in sources.txt,
 # its function here, or what all share (tools, flags) has changed; all of them take half an hour on two
 # busy cores. An interrupted build continues with the library that it had reached. Requires apt-get, dpkg-source,
 # cmake, ninja, nasm, perl, make, flock, python3 with venv, and Debian's and PyPI's archives.
 set -eu
-[ $# = 1 ] || { sed -n '2,/^[^#]/s/^# \{0,1\}//p' "$0" >&2; exit 2; }
+[ $# = 1 ] || [ $# = 2 ] || { sed -n '2,/^[^#]/s/^# \{0,1\}//p' "$0" >&2; exit 2; }
 here=$(cd "$(dirname "$0")" && pwd)
 mkdir -p "$1"
 cache=$(cd "$1" && pwd)
-prefix=$cache/x86_64
-target=x86_64-linux-gnu.2.28
+cpu=${2:-x86_64}
+prefix=$cache/$cpu
+target=$cpu-linux-gnu.2.28
 jobs=${JOBS:-$(nproc)}
 # what is made is what this file says, not what the user has set for other builds, or given to make
 unset MAKEFLAGS MFLAGS CC CXX AR RANLIB CFLAGS CXXFLAGS CPPFLAGS LDFLAGS LIBS CPATH C_INCLUDE_PATH \
@@ -34,6 +38,11 @@ case $cache in *[!A-Za-z0-9/._+~-]*)
   fail "$cache: the libraries cannot be built in a path with spaces or special characters; name another \
 folder, as in: make wheel WHEEL_CACHE=/var/tmp/leat-wheel" ;;
 esac
+case $cpu in
+x86_64) tag= ;;
+aarch64) tag=-aarch64 ;;
+*) fail "$cpu: libraries are built for x86_64 and aarch64; name one of them" ;;
+esac
 for tool in apt-get dpkg-source cmake ninja nasm perl make flock python3; do
   command -v $tool >/dev/null ||
     fail "$tool is missing; as root: apt-get install dpkg-dev cmake ninja-build nasm perl make \
@@ -42,7 +51,7 @@ done
 keyring=/usr/share/keyrings/debian-archive-keyring.gpg
 exec 9>"$cache/lock"
 flock -n 9 || fail "$cache: another build is using it; wait until it has ended, or name another folder"
-mkdir -p "$cache/sources" "$cache/build" "$cache/bin" "$cache/logs" "$prefix/include" \
+mkdir -p "$cache/sources" "$cache/build$tag" "$cache/bin$tag" "$cache/logs$tag" "$prefix/include" \
   "$prefix/lib/pkgconfig" "$prefix/licences" "$prefix/done"
 
 # ---- tools ----
@@ -62,16 +71,16 @@ ZIG_GLOBAL_CACHE_DIR=$cache/zig ZIG_LOCAL_CACHE_DIR=$cache/zig
 export ZIG_GLOBAL_CACHE_DIR ZIG_LOCAL_CACHE_DIR
 tool() {
   printf '#!/bin/sh\nexport ZIG_GLOBAL_CACHE_DIR="%s" ZIG_LOCAL_CACHE_DIR="%s"\nexec "%s/zig" %s "$@"\n' \
-    "$cache/zig" "$cache/zig" "$zig" "$2" >"$cache/bin/$1.new"
-  chmod +x "$cache/bin/$1.new"
-  if cmp -s "$cache/bin/$1.new" "$cache/bin/$1"; then rm "$cache/bin/$1.new"
-  else mv "$cache/bin/$1.new" "$cache/bin/$1"; fi
+    "$cache/zig" "$cache/zig" "$zig" "$2" >"$cache/bin$tag/$1.new"
+  chmod +x "$cache/bin$tag/$1.new"
+  if cmp -s "$cache/bin$tag/$1.new" "$cache/bin$tag/$1"; then rm "$cache/bin$tag/$1.new"
+  else mv "$cache/bin$tag/$1.new" "$cache/bin$tag/$1"; fi
 }
 tool zcc "cc -target $target"
 tool zcxx "c++ -target $target"
 tool zar ar
 tool zranlib ranlib
-PATH=$cache/bin:$PATH
+PATH=$cache/bin$tag:$PATH
 # zig adds -DNDEBUG and -g uninvited
 flags="-O2 -g0 -fPIC -UNDEBUG"
 
@@ -88,12 +97,36 @@ Dir::Etc::sourceparts "-";
 Dir::State::lists "$cache/apt/lists";
 Dir::Cache "$cache/apt/cache";
 END
-fresh=
+PATH=$PATH:/usr/lib/apt # has apt-helper
+fresh= # the lists: yes or missing, once they have been asked for
 apt() { APT_CONFIG="$cache/apt/apt.conf" apt-get -qq "$@"; }
 
-# no_source PACKAGE=VERSION: why apt-get has not fetched it, and what helps. Debian keeps a version until it
+# from_snapshot PACKAGE=VERSION SHA256: into the current folder, from the archive of all that Debian ever
+# had. It may come from anywhere, as its SHA-256 is known. "#snapshot" of sources.txt is where it was at a
+# time when Debian had all versions
+from_snapshot() {
+  place=${1%%=*}
+  case $place in
+  lib?*) place=$(echo "$place" | cut -c 1-4)/$place ;;
+  *) place=$(echo "$place" | cut -c 1)/$place ;;
+  esac
+  place=$(sed -n 's/^#snapshot //p' "$here/sources.txt")/pool/main/$place
+  say "$1: asking $place" >&2
+  file=${dsc##*/}
+  get "$place/$file" "$2" || return 1
+  sed -n '/^Checksums-Sha256:/,/^[^ ]/s/^ \([0-9a-f]*\) [0-9]* \([^/ ]*\)$/\1 \2/p' "$file" >files
+  while read -r sha name; do get "$place/$name" "$sha" || return 1; done <files
+  rm files
+}
+get() { # URL SHA256: into the current folder
+  APT_CONFIG="$cache/apt/apt.conf" apt-helper -qq download-file "$1" "${1##*/}" "SHA256:$2" >&2
+}
+
+# no_source PACKAGE=VERSION: why it has not been fetched, and what helps. Debian keeps a version until it
 # has the next one, which takes years in bookworm and perhaps days in sid
 no_source() {
+  [ "$fresh" = yes ] || fail "Debian's lists of sources could not be fetched, nor $1 from \
+snapshot.debian.org; run this again when there is a connection"
   now=$(APT_CONFIG="$cache/apt/apt.conf" apt-cache showsrc --only-source "${1%%=*}" 2>/dev/null |
     sed -n 's/^Version: //p' | sort -u | tr '\n' ' ')
   case " $now" in
@@ -102,9 +135,10 @@ is a connection" ;;
   *" ${1#*=} "*) fail "$1: the source could not be fetched, although Debian has it; run this again when \
 there is a connection" ;;
   esac
-  fail "$1: Debian no longer has this version, but ${now% }. For the wheel that scripts/wheel/sources.txt \
-describes, copy ${dsc##*/} and the files that it lists into $cache/sources: from the same folder of another \
-WHEEL_CACHE, or from Debian's archive of earlier versions. For a wheel with another version, write that \
+  fail "$1: Debian no longer has this version, but ${now% }, and snapshot.debian.org, which has, could not \
+be reached. For the wheel that scripts/wheel/sources.txt describes, run this again where it can, or copy \
+${dsc##*/} and the files that it lists into $cache/sources, as from the same folder of another WHEEL_CACHE. \
+For a wheel with another version, write that \
 and the SHA-256 of its .dsc into scripts/wheel/sources.txt"
 }
 
@@ -113,13 +147,11 @@ fetch() {
   dsc=$cache/sources/${1%%=*}_$(echo "${1#*=}" | sed 's/^[0-9]*://').dsc
   if [ ! -f "$dsc" ]; then
     [ -f $keyring ] || fail "$keyring is missing; as root: apt-get install debian-archive-keyring"
-    [ -n "$fresh" ] || apt update || fail "Debian's lists of sources could not be fetched; run this again \
-when there is a connection"
-    fresh=1
+    [ -n "$fresh" ] || { apt update && fresh=yes; } || fresh=missing
     rm -rf "$cache/sources/new"
     mkdir "$cache/sources/new"
     (cd "$cache/sources/new" && apt source --download-only --only-source "$1" >&2) ||
-      no_source "$1"
+      (cd "$cache/sources/new" && from_snapshot "$1" "$2") || no_source "$1"
     for file in "$cache/sources/new"/*; do # the .dsc last: then all that it names is there
       [ "${file##*.}" = dsc ] || mv "$file" "$cache/sources/"
     done
@@ -131,9 +163,9 @@ when there is a connection"
 # ---- one function a library, run in its unpacked source ----
 
 cmake_in() { # SOURCE-OPTIONS...
-  cmake -G Ninja -S . -B out -D CMAKE_SYSTEM_NAME=Linux -D CMAKE_SYSTEM_PROCESSOR=x86_64 \
-    -D CMAKE_C_COMPILER="$cache/bin/zcc" -D CMAKE_CXX_COMPILER="$cache/bin/zcxx" \
-    -D CMAKE_AR="$cache/bin/zar" -D CMAKE_RANLIB="$cache/bin/zranlib" \
+  cmake -G Ninja -S . -B out -D CMAKE_SYSTEM_NAME=Linux -D CMAKE_SYSTEM_PROCESSOR=$cpu \
+    -D CMAKE_C_COMPILER="$cache/bin$tag/zcc" -D CMAKE_CXX_COMPILER="$cache/bin$tag/zcxx" \
+    -D CMAKE_AR="$cache/bin$tag/zar" -D CMAKE_RANLIB="$cache/bin$tag/zranlib" \
     -D CMAKE_C_FLAGS="$flags" -D CMAKE_CXX_FLAGS="$flags" -D CMAKE_BUILD_TYPE=None \
     -D CMAKE_POLICY_DEFAULT_CMP0074=NEW -D CMAKE_FIND_USE_CMAKE_SYSTEM_PATH=OFF \
     -D CMAKE_PREFIX_PATH="$prefix" -D CMAKE_INSTALL_PREFIX="$prefix" -D CMAKE_INSTALL_LIBDIR=lib "$@"
@@ -209,13 +241,16 @@ lib_snappy() { # with BUILD_SHARED_LIBS=OFF Debian's patch makes two rules for o
   pc snappy "-lsnappy -lc++"
 }
 lib_xxhash() { # Debian's archive has no dispatch
-  for name in xxhash xxh_x86dispatch; do
+  names=xxhash
+  [ $cpu != x86_64 ] || names="xxhash xxh_x86dispatch"
+  for name in $names; do
     zcc -O3 -fomit-frame-pointer -g0 -fPIC -UNDEBUG $maps -c $name.c -o $name.o
   done
   rm -f libxxhash.a
-  zar rcs libxxhash.a xxhash.o xxh_x86dispatch.o
+  zar rcs libxxhash.a xxh*.o
   cp libxxhash.a "$prefix/lib"
-  cp xxhash.h xxh3.h xxh_x86dispatch.h "$prefix/include"
+  cp xxhash.h xxh3.h "$prefix/include"
+  [ $cpu != x86_64 ] || cp xxh_x86dispatch.h "$prefix/include"
   pc libxxhash -lxxhash
 }
 lib_jpeg() { # without nasm it builds without SIMD, and says nothing
@@ -228,14 +263,14 @@ lib_jpeg() { # without nasm it builds without SIMD, and says nothing
 }
 lib_png() {
   CC=zcc AR=zar RANLIB=zranlib CFLAGS="$flags" CPPFLAGS="-I$prefix/include" LDFLAGS="-L$prefix/lib" \
-    ./configure --host=x86_64-linux-gnu --disable-shared --disable-dependency-tracking
+    ./configure --host=$cpu-linux-gnu --disable-shared --disable-dependency-tracking
   make -j "$jobs" libpng16.la
   cp .libs/libpng16.a "$prefix/lib"
   cp png.h pngconf.h pnglibconf.h "$prefix/include"
   pc libpng "-lpng16 -lz -lm"
 }
 lib_webp() {
-  CC=zcc AR=zar RANLIB=zranlib CFLAGS="$flags" ./configure --host=x86_64-linux-gnu \
+  CC=zcc AR=zar RANLIB=zranlib CFLAGS="$flags" ./configure --host=$cpu-linux-gnu \
     --disable-shared --disable-libwebpmux --disable-libwebpdemux --enable-libwebpdecoder \
     --disable-gif --disable-tiff --disable-png --disable-jpeg --disable-gl \
     --disable-dependency-tracking
@@ -246,7 +281,7 @@ lib_webp() {
   cp src/webp/decode.h src/webp/types.h "$prefix/include/webp"
 }
 lib_xz() {
-  CC=zcc AR=zar RANLIB=zranlib CFLAGS="$flags" ./configure --host=x86_64-linux-gnu \
+  CC=zcc AR=zar RANLIB=zranlib CFLAGS="$flags" ./configure --host=$cpu-linux-gnu \
     --disable-shared --disable-xz --disable-xzdec --disable-lzmadec --disable-lzmainfo \
     --disable-lzma-links --disable-scripts --disable-doc --disable-nls --disable-encoders \
     --disable-dependency-tracking
@@ -263,7 +298,7 @@ lib_zip() {
   cp lib/zip.h out/zipconf.h "$prefix/include"
 }
 lib_crypto() { # what hashes and TLS need. Its compiler line is in it, so no paths there
-  CC=zcc AR=zar RANLIB=zranlib CFLAGS="$flags" perl ./Configure linux-x86_64 no-shared no-module \
+  CC=zcc AR=zar RANLIB=zranlib CFLAGS="$flags" perl ./Configure linux-$cpu no-shared no-module \
     no-dso no-engine no-tests no-legacy no-comp no-ssl3 no-weak-ssl-ciphers no-idea no-mdc2 no-rc5 \
     no-afalgeng no-ui-console no-aria no-bf no-camellia no-cast no-cmp no-cms no-ct no-dsa no-dtls \
     no-gost no-ocsp no-psk no-rc2 no-rc4 no-scrypt no-seed no-sm2 no-srp no-srtp no-ts no-whirlpool \
@@ -278,7 +313,7 @@ lib_pq() { # with what it has from PostgreSQL's other parts. configure wants bis
   # which are not in it; of the server, it needs some headers that are generated
   CC=zcc AR=zar RANLIB=zranlib CFLAGS="$flags" CPPFLAGS="-I$prefix/include" LDFLAGS="-L$prefix/lib" \
     BISON="echo bison GNU Bison 3.8" FLEX="echo flex 2.6.4" LIBS="-ldl -lpthread" \
-    ./configure --host=x86_64-linux-gnu --with-ssl=openssl --without-readline --without-zlib \
+    ./configure --host=$cpu-linux-gnu --with-ssl=openssl --without-readline --without-zlib \
     --without-gssapi --without-ldap --without-icu --without-libxml --without-pam --disable-rpath \
     --with-system-tzdata=/usr/share/zoneinfo
   make -C src/include/catalog generated-headers
@@ -297,8 +332,8 @@ lib_pq() { # with what it has from PostgreSQL's other parts. configure wants bis
 
 SOURCE_DATE_EPOCH=1 # of the libraries, whose versions are in sources.txt
 export SOURCE_DATE_EPOCH
-# text_of FUNCTION: its lines in this file
-text_of() { sed -n "/^$1() {/,/^}/p" "$here/libraries.sh"; }
+# text_of FUNCTION: its lines in this file, as they are for this processor
+text_of() { sed -n "/^$1() {/,/^}/ { s/[$]cpu/$cpu/g; s/[$]tag/$tag/g; p; }" "$here/libraries.sh"; }
 shared=$(
   echo "$target $flags"
   cat "$pins"
@@ -311,33 +346,33 @@ make_library() {
   [ "$(cat "$prefix/done/$1" 2>/dev/null)" != "$mark" ] || return 0
   fetch "$2" "$3"
   say "$2"
-  rm -rf "$cache/build/$1"
+  rm -rf "$cache/build$tag/$1"
   # it compares the archives with the hashes of the .dsc, and warns that it cannot check the signature
-  dpkg-source --no-copy -x "$dsc" "$cache/build/$1" >"$cache/logs/$1.log" 2>&1 ||
-    fail "$1: cannot be unpacked; the end of $cache/logs/$1.log:
-$(tail -n 15 "$cache/logs/$1.log")
+  dpkg-source --no-copy -x "$dsc" "$cache/build$tag/$1" >"$cache/logs$tag/$1.log" 2>&1 ||
+    fail "$1: cannot be unpacked; the end of $cache/logs$tag/$1.log:
+$(tail -n 15 "$cache/logs$tag/$1.log")
 To fetch it again, remove $dsc"
   # not "( ) || fail": there, the shell goes on after a command that failed
   set +e
   (
     set -e
-    cd "$cache/build/$1"
+    cd "$cache/build$tag/$1"
     version=${2#*=} # PACKAGE=EPOCH:VERSION-REVISION
     version=${version#*:}
     version=${version%%-*}
-    maps="-ffile-prefix-map=$cache/build/$1=."
+    maps="-ffile-prefix-map=$cache/build$tag/$1=."
     [ "$1" = crypto ] || flags="$flags $maps"
     "lib_$1"
-  ) >>"$cache/logs/$1.log" 2>&1 </dev/null
+  ) >>"$cache/logs$tag/$1.log" 2>&1 </dev/null
   status=$?
   set -e
-  [ $status = 0 ] || fail "$1: the build failed; the end of $cache/logs/$1.log:
-$(tail -n 15 "$cache/logs/$1.log")"
+  [ $status = 0 ] || fail "$1: the build failed; the end of $cache/logs$tag/$1.log:
+$(tail -n 15 "$cache/logs$tag/$1.log")"
   rm -rf "$prefix/licences/$1"
   mkdir "$prefix/licences/$1"
-  for file in $(echo "$4" | tr , ' '); do cp "$cache/build/$1/$file" "$prefix/licences/$1/"; done
+  for file in $(echo "$4" | tr , ' '); do cp "$cache/build$tag/$1/$file" "$prefix/licences/$1/"; done
   echo "$mark" >"$prefix/done/$1"
-  rm -rf "$cache/build/$1"
+  rm -rf "$cache/build$tag/$1"
 }
 while read -r name package sha spdx licences; do
   case $name in '' | '#'*) continue ;; esac

@@ -32,9 +32,11 @@ LINKED = ("zlib", "crypto", "duckdb", "llvm", "zig")
 # Of the repository, and so of a release of it: what decides its bytes apart from the wheels.
 TAKEN = ("CITATION.cff", "include/leat/base.h", "scripts/install.sh", "scripts/release",
          "scripts/requirements/wheel.txt", "scripts/wheel/assemble.py", "scripts/wheel/sources.txt")
-MAKEFILE = f"""wheel:
+ARM64_WHEEL = WHEEL.replace("x86_64", "aarch64")
+MAKEFILE = """wheel:
 \tmkdir -p build/wheel
-\t"$(WHEEL_CACHE)/tools/bin/python3" pack.py build/wheel/{WHEEL}
+\t"$(WHEEL_CACHE)/tools/bin/python3" pack.py \\
+\t  build/wheel/leat-0.1.0-py3-none-manylinux_2_28_$(TARGET).whl
 """
 PACK = """import os, sys, zipfile
 with zipfile.ZipFile(sys.argv[1], "w") as archive:
@@ -146,6 +148,22 @@ class Documents(Folder):
         edges = {edge["ref"]: edge["dependsOn"]
                  for edge in json.loads(self.read("out", SBOM))["dependencies"]}
         self.assertEqual(edges["leat-worker"], ["zlib"])
+
+    def test_arm64(self):
+        """Its DuckDB is another package, of the same version; the rest are the same sources. A
+        program by itself has what its wheel has, whatever its name."""
+        self.wheel(self.path("out", ARM64_WHEEL), program="arm64")
+        self.write("out", "leat-worker-aarch64", text="arm64")
+        self.release("out")
+        found = json.loads(self.read("out", SBOM))
+        edges = {edge["ref"]: edge["dependsOn"] for edge in found["dependencies"]}
+        arm64 = sorted({*LINKED, "duckdb-aarch64"} - {"duckdb"})
+        self.assertEqual((edges[WHEEL], edges[ARM64_WHEEL]), (sorted(LINKED), arm64))
+        self.assertEqual(edges["leat-worker-aarch64"], arm64)
+        one, other = (part for part in found["components"] if part["name"].startswith("duckdb"))
+        self.assertEqual(one["version"], other["version"])
+        self.assertIn("linux-x64", one["purl"])
+        self.assertIn("linux-arm64", other["purl"])
 
     def test_notes(self):
         text = ("# Changes\n\n## 0.1.10\n\nlater\n\n## 0.1.1\n\n* this\n\n### more\n\n"
@@ -413,6 +431,7 @@ class Scripts(Folder):
         with zipfile.ZipFile(os.path.join(release, WHEEL)) as archive:
             self.assertEqual(archive.read("leat/leat").decode(),
                              commit + self.git("log", "-1", "--format=%ct"))
+        self.assertTrue(os.path.exists(os.path.join(release, ARM64_WHEEL)))
         self.assertEqual(sorted(os.listdir(self.path("clone", "build"))),
                          ["release", "release.lock"])
 

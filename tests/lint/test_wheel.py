@@ -8,6 +8,7 @@ import hashlib
 import io
 import os
 import random
+import re
 import shutil
 import subprocess
 import sys
@@ -208,6 +209,29 @@ class Wheel(unittest.TestCase):
                 with self.assertRaisesRegex(SystemExit, f"^check: .*{words}"):
                     list(check.version([leat], PLATFORM, set()))
 
+    @unittest.skipUnless(os.path.exists("/usr/share/keyrings/debian-archive-keyring.gpg"),
+                         "needs debian-archive-keyring")
+    def test_snapshot(self):
+        """What Debian no longer has, comes from its archive of all versions: the .dsc, and what it
+        lists, each with its SHA-256."""
+        dsc = "-----BEGIN\nFiles:\n 0 1 a.xz\nChecksums-Sha256:\n 12ab 5 zlib_1.0.orig.tar.gz\n" \
+            " 34cd 6 zlib_1.0-1.debian.tar.xz\nFiles:\n 5 6 b.xz\n"
+        self.write("there", "zlib_1.0-1.dsc", text=dsc)
+        sha = hashlib.sha256(dsc.encode()).hexdigest()
+        tools = {"apt_get": "exit 100", "sha": sha,
+                 "apt_helper": f'echo "asked: $3 $4 $5"\ncp {self.top}/there/* . ; : >"$4"\n'
+                               f'[ "$4" != zlib_1.0-1.dsc ] || cp {self.top}/there/"$4" "$4"'}
+        status, messages = self.libraries('echo "new" >libz.a', **tools)
+        self.assertEqual(status, 0, messages)
+        place = "http://old.example/debian/1/pool/main/z/zlib"
+        self.assertEqual(re.findall("asked: (.*)", messages), [
+            f"{place}/{name} {name} SHA256:{digest}" for name, digest in (
+                ("zlib_1.0-1.dsc", sha), ("zlib_1.0.orig.tar.gz", "12ab"),
+                ("zlib_1.0-1.debian.tar.xz", "34cd"))])
+        self.assertEqual(sorted(os.listdir(os.path.join(self.top, "cache", "sources"))),
+                         ["new", "zlib_1.0-1.debian.tar.xz", "zlib_1.0-1.dsc",
+                          "zlib_1.0.orig.tar.gz"])
+
     # ---- malformed wheels ----
 
     def repacked(self, wheel, change):
@@ -284,12 +308,14 @@ class Wheel(unittest.TestCase):
         os.mkdir(path)
         self.assertEqual(self.checked(path), [f"check: {path}: not a file; name a wheel"])
 
-    def libraries(self, make, unpack=":", cache="cache", **tools):
+    def libraries(self, make, unpack=":", cache="cache", sha=None, **tools):
         """(status, messages) of libraries.sh with one library and tools that do nothing: `make`
         and `unpack` are what make and dpkg-source do, `tools` others."""
         pins = self.write("scripts", "requirements", "wheel.txt")
         self.write("scripts", "wheel", "sources.txt",
-                   text=f"zlib zlib=1:1.0-1 {hashlib.sha256(b'text').hexdigest()} Zlib README\n")
+                   text=f"zlib zlib=1:1.0-1 {sha or hashlib.sha256(b'text').hexdigest()} Zlib README\n")
+        with open(os.path.join(self.top, "scripts", "wheel", "sources.txt"), "a") as file:
+            file.write("#snapshot http://old.example/debian/1\n")
         script = self.write("scripts", "wheel", "libraries.sh")
         shutil.copy(os.path.join(FOLDER, "libraries.sh"), script)
         shutil.copy(pins, self.write(cache, "tools", "pins.txt"))
@@ -298,6 +324,7 @@ class Wheel(unittest.TestCase):
         self.write("zig", "LICENSE")
         self.write("zig", "lib", "libcxx", "LICENSE.TXT")
         stubs = {name: "exit 0" for name in ("apt-get", "cmake", "ninja", "nasm", "perl")}
+        stubs["apt-helper"] = "exit 100"
         stubs |= {"make": make, "dpkg-source":
                   f'{unpack}\nfor out; do :; done; mkdir "$out" && cd "$out" &&\n'
                   "touch README zlib.h zconf.h && echo '#!/bin/sh' >configure &&\n"
@@ -348,12 +375,12 @@ class Wheel(unittest.TestCase):
         """What helps where a source cannot be fetched depends on what Debian has."""
         fails = 'case $* in *source*) exit 100 ;; esac'
         for get, has, words in (
-                ("exit 100", "", "Debian's lists of sources could not be fetched; run this again"),
+                ("exit 100", "", "Debian's lists of sources could not be fetched, nor zlib.* from snap"),
                 (fails, "exit 100", "zlib=1:1.0-1: the source could not be fetched, nor a list"),
                 (fails, "echo Version: 1:1.0-1; echo Version: 1:1.1-1", "although Debian has it"),
                 (fails, "echo Version: 1:1.1-1; echo Version: 1:1.0-10",
-                 r"no longer has this version, but 1:1\.0-10 1:1\.1-1\. .* copy zlib_1\.0-1\.dsc "
-                 rf"and the files that it lists into {self.top}/cache/sources: .*write that and")):
+                 r"no longer has this version, but 1:1\.0-10 1:1\.1-1, .* copy zlib_1\.0-1\.dsc "
+                 rf"and the files that it lists into {self.top}/cache/sources, .*write that and")):
             with self.subTest(words):
                 status, messages = self.libraries("exit 1", apt_get=get, apt_cache=has)
                 self.assertEqual(status, 1, messages)
