@@ -24,7 +24,7 @@
 #   make wheel           the Python package and the command for any x86-64 Linux with glibc 2.28, with
 #                        all that they need, into build/wheel, and leat-worker, which needs none of
 #                        them; the first time builds the libraries, too. With TARGET=aarch64 the same
-#                        for arm64, checked in qemu-user
+#                        for arm64, checked in qemu-user, into build/wheel-aarch64
 #   make release         source archive, wheels, SBOM, notes and hashes of the last commit, or of
 #                        REVISION=TAG, into build/release (docs/release.md)
 #   make install         into PREFIX (/usr/local), below DESTDIR if set

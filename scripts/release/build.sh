@@ -36,7 +36,7 @@ for target in x86_64 aarch64; do
   make -C "$top" --no-print-directory wheel TARGET=$target WHEEL_CACHE="$WHEEL_CACHE" \
     JOBS="${JOBS:-$(nproc)}"
 done
-cp "$archive" "$top"/build/wheel/* "$output/"
+cp "$archive" "$top"/build/wheel/* "$top"/build/wheel-aarch64/* "$output/"
 chmod 644 "$output"/*.tar.gz "$output"/*.whl
 "$WHEEL_CACHE/tools/bin/python3" -B "$top/scripts/release/documents.py" --commit "$commit" "$output"
 rm -rf "$output.work"

@@ -4,12 +4,14 @@
 #
 #   make wheel [TARGET=CPU], or scripts/wheel/build.sh [CACHE [CPU]]
 #
-# on x86-64, for CPU: x86_64 (default), or aarch64, whose single file is leat-worker-aarch64, and whose
-# programs are checked in qemu-user. CACHE (default: .deps/wheel) keeps tools, sources and libraries; scripts/wheel/libraries.sh says
-# what is in it. All that leat links is inside; DuckDB is the library that scripts/install.sh fetched.
+# on x86-64, for CPU: x86_64 (default), or aarch64, whose files go into build/wheel-aarch64, the single one
+# as leat-worker-aarch64, and whose programs are checked in qemu-user.
+#
+# CACHE (default: .deps/wheel) keeps tools, sources and libraries; scripts/wheel/libraries.sh says what is
+# in it. All that leat links is inside; DuckDB is the library that scripts/install.sh fetched.
 # The bytes are a function of the commit and of what sources.txt, requirements/wheel.txt and install.sh
 # pin: SOURCE_DATE_EPOCH is the commit's time unless it is set, and LEAT_COMMIT names the commit where git
-# does not know it. Files that are not committed are built too, and named. build/wheel gets only wheels
+# does not know it. Files that are not committed are built too, and named. The folder gets only wheels
 # that scripts/wheel/check.py accepts.
 set -eu
 [ $# -le 2 ] || { sed -n '2,/^[^#]/s/^# \{0,1\}//p' "$0" >&2; exit 2; }
@@ -90,9 +92,10 @@ rm -rf $build/wheel
 for wheel in $build/wheel/leat-*.whl $build/wheel/leat_worker-*.whl; do
   "$cache/tools/bin/python3" scripts/wheel/check.py "$wheel"
 done
-mkdir -p build/wheel
-rm -f build/wheel/leat-*-py3-none-$platform.whl build/wheel/leat_worker-*-py3-none-$platform.whl
-mv $build/wheel/*.whl build/wheel/
-cp $build/leat-worker build/wheel/leat-worker$tag.new
-mv build/wheel/leat-worker$tag.new build/wheel/leat-worker$tag
-echo "wheel: in build/wheel"
+output=build/wheel$tag
+mkdir -p $output
+rm -f $output/leat-*-py3-none-$platform.whl $output/leat_worker-*-py3-none-$platform.whl
+mv $build/wheel/*.whl $output/
+cp $build/leat-worker $output/leat-worker$tag.new
+mv $output/leat-worker$tag.new $output/leat-worker$tag
+echo "wheel: in $output"

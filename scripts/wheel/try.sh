@@ -23,7 +23,7 @@ scripts/bare-debian.sh "$release" 'apt-get update -qq &&
   /tmp/fetch/bin/pip -q --disable-pip-version-check download -d tried "numpy>=1.23" || exit 77
   rm -rf /tmp/fetch; chmod -R a+rX /leat; ! command -v cc'
 cp "$wheel" scripts/wheel/tried.sh "$here/"
-for worker in "$(dirname "$wheel")"/leat_worker-*.whl; do
+for worker in "$(dirname "$wheel")"/leat_worker-*-"${wheel##*-}"; do # of the same platform
   [ ! -f "$worker" ] || cp "$worker" "$here/"
 done
 found=$(mktemp -d)

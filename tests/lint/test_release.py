@@ -33,10 +33,11 @@ LINKED = ("zlib", "crypto", "duckdb", "llvm", "zig")
 TAKEN = ("CITATION.cff", "include/leat/base.h", "scripts/install.sh", "scripts/release",
          "scripts/requirements/wheel.txt", "scripts/wheel/assemble.py", "scripts/wheel/sources.txt")
 ARM64_WHEEL = WHEEL.replace("x86_64", "aarch64")
-MAKEFILE = """wheel:
-\tmkdir -p build/wheel
+MAKEFILE = """OUT = build/wheel$(if $(filter aarch64,$(TARGET)),-aarch64)
+wheel:
+\tmkdir -p $(OUT)
 \t"$(WHEEL_CACHE)/tools/bin/python3" pack.py \\
-\t  build/wheel/leat-0.1.0-py3-none-manylinux_2_28_$(TARGET).whl
+\t  $(OUT)/leat-0.1.0-py3-none-manylinux_2_28_$(TARGET).whl
 """
 PACK = """import os, sys, zipfile
 with zipfile.ZipFile(sys.argv[1], "w") as archive:
