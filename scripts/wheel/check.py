@@ -6,6 +6,7 @@
 * RECORD lists every file with its hash, and programs are executable;
 * METADATA is what its version allows, with names of licences that SPDX knows, and the text of each
   library's licence is there;
+* programs are of the name's processor;
 * no symbol is newer than the glibc of the name, no library outside of glibc and DuckDB's C++ is
   needed, and libleat.so exports what begins with leat_ alone;
 * no file has a path of the machine that it was built on;
@@ -32,7 +33,7 @@ import subprocess
 import sys
 import tempfile
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import NoReturn
 
 import assemble
@@ -49,14 +50,14 @@ NEEDED = {"leat": {"leat/leat": GLIBC, "leat/libleat.so": GLIBC,
           "leat_worker": {WORKER: GLIBC}}
 # of leat version -> flags of /proc/cpuinfo, on x86-64
 FEATURES = {"avx2": {"avx2", "fma"}, "avx512": {"avx512f", "fma"}, "sha": {"sha_ni", "sse4_1"}}
-CPUS = ("x86_64", "aarch64")
+CPUS = {"x86_64": 62, "aarch64": 183}  # e_machine of an ELF file
 ARM64_LIBRARIES = "/usr/aarch64-linux-gnu"  # of Debian's packages *-arm64-cross
 
 
 def platform_of(wheel: str) -> str:
     found = re.fullmatch(r"leat(?:_worker)?-[0-9.]+-py3-none-(manylinux_\d+_\d+_\w+)\.whl",
                          os.path.basename(wheel))
-    if found is None or not found[1].endswith(CPUS):
+    if found is None or not found[1].endswith(tuple(CPUS)):
         raise SystemExit(f"check: {wheel}: not the name of a portable wheel of leat")
     return found[1]
 
@@ -224,6 +225,16 @@ def runner(platform: str) -> list[str]:
     return [emulator, "-L", ARM64_LIBRARIES]
 
 
+def machines(folder: str, platform: str, programs: Iterable[str]) -> Iterator[str]:
+    """Programs that are not of the platform's processor."""
+    cpu = cpu_of(platform)
+    for name in programs:
+        with open(os.path.join(folder, name), "rb") as file:
+            start = file.read(20)
+        if start[:4] != b"\x7fELF" or int.from_bytes(start[18:20], "little") != CPUS[cpu]:
+            yield f"{name}: is not a program of {cpu}"
+
+
 def symbols(folder: str, platform: str, programs: dict[str, set[str]]) -> Iterator[str]:
     """Needs of programs that the name does not promise."""
     limit = tuple(map(int, platform.split("_")[1:3]))
@@ -361,6 +372,9 @@ def unpacked(wheel: str, folder: str) -> Iterator[str]:
     for name in programs:
         os.chmod(os.path.join(folder, name), 0o755)
     yield from paths(folder, [TOP, os.path.dirname(sys.prefix)])
+    if others := list(machines(folder, platform, programs)):
+        yield from others
+        return
     yield from symbols(folder, platform, programs)
     yield from audit(wheel, platform)
     command = WORKER if WORKER in programs else "leat/leat"
