@@ -6,7 +6,7 @@
 # FOLDER has the files of a release (docs/release.md). First, SHA256SUMS: files that are missing, changed
 # or not in it. Then the archive: it must be that of the commit that it names, which this clone must have,
 # so that nothing is run of an archive that only its own sums vouch for. Then it is built in build/verify,
-# with the scripts of the archive, as make wheel: on Debian 12, half an hour on two cores with a new
+# with the scripts of the archive, as make wheel does: on Debian 12, an hour on two cores with a new
 # WHEEL_CACHE (default: .deps/wheel), else minutes. Versions of tools that differ from those of the
 # release are printed before the comparison: they explain differences. Exit status 0: all files are
 # equal, documents and the archive's compression up to these versions; 1: not; 2: wrong usage.
