@@ -316,7 +316,7 @@ class Wheel(unittest.TestCase):
         os.mkdir(path)
         self.assertEqual(self.checked(path), [f"check: {path}: not a file; name a wheel"])
 
-    def libraries(self, make, unpack=":", cache="cache", sha=None, **tools):
+    def libraries(self, make, unpack=":", cache="cache", cpu=(), sha=None, **tools):
         """(status, messages) of libraries.sh with one library and tools that do nothing: `make`
         and `unpack` are what make and dpkg-source do, `tools` others."""
         pins = self.write("scripts", "requirements", "wheel.txt")
@@ -342,7 +342,7 @@ class Wheel(unittest.TestCase):
                            *((f"stubs/{name}", text) for name, text in stubs.items())]:
             os.chmod(self.write(*path.split("/"), text=f"#!/bin/sh\n{text}\n"), 0o755)
         done = subprocess.run(
-            ["sh", script, os.path.join(self.top, cache)],
+            ["sh", script, os.path.join(self.top, cache), *cpu],
             env=os.environ | {"PATH": f"{self.top}/stubs:{os.environ['PATH']}",
                               "LDFLAGS": "-user", "MAKEFLAGS": " -- CFLAGS=-user"},
             stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
@@ -366,6 +366,21 @@ class Wheel(unittest.TestCase):
         self.assertTrue(os.path.exists(done))
         self.assertEqual(assemble.read(self.top, "cache/x86_64/lib/libz.a"), b"new\n")
         self.assertEqual(self.libraries("exit 1")[0], 0)  # not built again
+
+    def test_libraries_of_arm64(self):
+        """Beside those of x86-64, with a compiler of their own; both stay."""
+        for cpu, folder in ((), "x86_64"), (["aarch64"], "aarch64"):
+            status, messages = self.libraries(f"echo {folder} >libz.a", cpu=cpu)
+            self.assertEqual(status, 0, messages)
+        for tag, cpu in (("", "x86_64"), ("-aarch64", "aarch64")):
+            self.assertEqual(assemble.read(self.top, "cache", cpu, "lib/libz.a"),
+                             f"{cpu}\n".encode())
+            self.assertIn(f"cc -target {cpu}-linux-gnu.2.28 ",
+                          assemble.read(self.top, f"cache/bin{tag}/zcc").decode())
+            self.assertEqual(self.libraries("exit 1", cpu=[cpu])[0], 0)  # not built again
+        status, messages = self.libraries("exit 1", cpu=["riscv64"])
+        self.assertEqual(status, 1)
+        self.assertIn("riscv64: libraries are built for x86_64 and aarch64", messages)
 
     def test_libraries_refuse(self):
         status, messages = self.libraries("exit 1", cache="a b")
