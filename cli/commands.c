@@ -26,6 +26,7 @@ const leat_cli_command *const leat_cli_commands[] = {
     &leat_cmd_coordinate,
     &leat_cmd_work,
     &leat_cmd_status,
+    &leat_cmd_dash,
     &leat_cmd_doctor,
     &leat_cmd_version,
     NULL,

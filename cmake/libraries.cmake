@@ -116,6 +116,18 @@ else()
   message(STATUS "leat: libpq not found: training on volunteers' machines left out (scripts/install.sh installs it)")
 endif()
 
+# libmicrohttpd is opened by leat dash alone. It is LGPL: never linked, so that whoever has leat can put
+# another version of it in its place.
+find_path(LEAT_MICROHTTPD_INCLUDE microhttpd.h)
+add_library(leat_lib_MICROHTTPD INTERFACE)
+if(LEAT_MICROHTTPD_INCLUDE)
+  set(LEAT_HAVE_MICROHTTPD 1)
+  target_include_directories(leat_lib_MICROHTTPD SYSTEM INTERFACE "${LEAT_MICROHTTPD_INCLUDE}")
+else()
+  set(LEAT_HAVE_MICROHTTPD 0)
+  message(STATUS "leat: libmicrohttpd not found: leat dash left out (scripts/install.sh installs it)")
+endif()
+
 # A build that runs where none of these is installed links them, in this order of files, each of which
 # may need those after it. LEAT_LINK_<NAME> is 0 or 1 in the rooms that use one (src/base/library.h).
 set(LEAT_FILES_ZIP zip bz2 z)
@@ -185,7 +197,7 @@ endif()
 
 add_library(leat_libraries INTERFACE)
 foreach(name ZSTD BROTLI SNAPPY LZ4 ZLIB XXHASH CRYPTO JANSSON YAML JPEG PNG WEBP ZIP BZIP2 LZMA PQ
-        DUCKDB)
+        MICROHTTPD DUCKDB)
   target_compile_definitions(leat_libraries INTERFACE LEAT_HAVE_${name}=${LEAT_HAVE_${name}})
 endforeach()
 target_link_libraries(leat_libraries INTERFACE Threads::Threads ${CMAKE_DL_LIBS} m)
@@ -198,3 +210,4 @@ set(LEAT_LIBRARIES_duckdb DUCKDB)
 set(LEAT_LIBRARIES_synth DUCKDB)
 set(LEAT_LIBRARIES_ingest ZLIB DUCKDB)
 set(LEAT_LIBRARIES_crowd PQ)
+set(LEAT_LIBRARIES_dash MICROHTTPD)

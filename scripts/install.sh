@@ -84,6 +84,7 @@ library:libpng          libpng-dev       libpng-devel
 header:webp/decode.h    libwebp-dev      libwebp-devel
 library:libzip          libzip-dev       libzip-devel
 library:libpq           libpq-dev        libpq-devel
+header:microhttpd.h     libmicrohttpd-dev libmicrohttpd-devel
 library:cmocka          libcmocka-dev    libcmocka-devel
 '
 

@@ -8,6 +8,7 @@
 #include "leat/base.h"
 #include "leat/batch.h"
 #include "leat/crowd.h"
+#include "leat/dash.h"
 #include "leat/detect.h"
 #include "leat/detect_run.h"
 #include "leat/duckdb.h"

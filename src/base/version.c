@@ -197,6 +197,10 @@ static void put_bzip2(leat_build_item *item) {
     put(item, "library", "libbz2", LEAT_HAVE_BZIP2 ? "present" : "left out");
 }
 
+static void put_microhttpd(leat_build_item *item) {
+    put(item, "library", "libmicrohttpd", LEAT_HAVE_MICROHTTPD ? "present" : "left out");
+}
+
 static void (*const items[])(leat_build_item *) = {
     put_commit, put_kind,      put_compiler,
 #if defined(__x86_64__)
@@ -209,6 +213,7 @@ static void (*const items[])(leat_build_item *) = {
     put_zstd,   put_brotli,    put_snappy,   put_lz4,  put_zlib,
     put_xxhash, put_libcrypto, put_jansson,  put_jpeg, put_png,
     put_zip,    put_yaml,      put_webp,     put_lzma, put_bzip2,
+    put_microhttpd,
 };
 
 bool leat_build_info(int index, leat_build_item *item) {

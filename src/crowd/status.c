@@ -5,17 +5,9 @@
 
 #include "base/mem.h"
 #include "crowd/database_parts.h"
-#include "leat/crowd.h"
+#include "crowd/status.h"
 
-enum { TIMEOUT_MS = 15000, WORKERS_MAX = 10000, EVENTS = 20 };
-
-struct leat_crowd_status {
-    leat_crowd_run run;
-    leat_crowd_worker *workers;
-    int64_t worker_count, worker_capacity;
-    leat_crowd_event events[EVENTS];
-    int event_count;
-};
+enum { TIMEOUT_MS = 15000, WORKERS_MAX = 10000 };
 
 static leat_code load_run(leat_pg *pg, const char *name, leat_crowd_run *run, int64_t *id,
                           leat_error *err) {
@@ -93,17 +85,22 @@ static leat_code load_step(leat_pg *pg, int64_t id, leat_crowd_run *run, leat_er
     return LEAT_OK;
 }
 
-static leat_code load_workers(leat_pg *pg, int64_t id, int64_t step, leat_crowd_status *status,
-                              leat_error *err) {
+/* The units that are out are looked up once, whatever the number of machines. */
+static leat_code load_workers(leat_pg *pg, const leat_status_wanted *wanted,
+                              leat_crowd_status *status, leat_error *err) {
+    const int64_t step = status->run.step;
     leat_pg_rows *rows = NULL;
     LEAT_TRY(LEAT_DATABASE_ROWS(
         pg, &rows, 10, 0,
         "select w.account, w.worker_id, w.name, w.hardware, w.status = 'active', "
         "extract(epoch from leat.clock() - w.last_heartbeat), w.total_work_units, w.refused, "
-        "w.bytes, (select min(u.id) from leat.work_units u where u.run = $1 and u.iteration = $2 "
-        "and u.claimed_by = w.worker_id and u.status = 'in_progress') from leat.workers w "
-        "where w.run = $1 order by w.total_work_units desc, w.first_seen limit $3",
-        err, LEAT_PG_I(id), LEAT_PG_I(step), LEAT_PG_I(WORKERS_MAX)));
+        "w.bytes, u.id from leat.workers w left join (select claimed_by, min(id) as id "
+        "from leat.work_units where run = $1 and iteration = $2 and status = 'in_progress' "
+        "group by claimed_by) u on u.claimed_by = w.worker_id where w.run = $1 "
+        "order by ($4 = 1 and w.status = 'active') desc, w.total_work_units desc, w.first_seen "
+        "limit $3",
+        err, LEAT_PG_I(status->run_id), LEAT_PG_I(step), LEAT_PG_I(wanted->workers_max),
+        LEAT_PG_I(wanted->active_first)));
     leat_code code = LEAT_OK;
     for (int i = 0; code == LEAT_OK && i < leat_pg_row_count(rows); i++) {
         code = LEAT_GROW(&status->workers, &status->worker_capacity, status->worker_count + 1, err);
@@ -133,8 +130,8 @@ static leat_code load_events(leat_pg *pg, int64_t id, leat_crowd_status *status,
         "select extract(epoch from leat.clock() - at), kind, coalesce(account, ''), "
         "coalesce(worker_id, ''), coalesce(name, ''), words from leat.events where run = $1 "
         "order by id desc limit $2",
-        err, LEAT_PG_I(id), LEAT_PG_I(EVENTS)));
-    for (int i = 0; i < leat_pg_row_count(rows) && i < EVENTS; i++) {
+        err, LEAT_PG_I(id), LEAT_PG_I(LEAT_STATUS_EVENTS)));
+    for (int i = 0; i < leat_pg_row_count(rows) && i < LEAT_STATUS_EVENTS; i++) {
         leat_crowd_event *of = &status->events[status->event_count++];
         of->seconds = leat_pg_real(rows, i, 0);
         leat_database_copy(of->kind, sizeof of->kind, leat_pg_text(rows, i, 1));
@@ -147,21 +144,26 @@ static leat_code load_events(leat_pg *pg, int64_t id, leat_crowd_status *status,
     return LEAT_OK;
 }
 
+leat_code leat_status_read(leat_pg *pg, const leat_status_wanted *wanted, leat_crowd_status *status,
+                           leat_error *err) {
+    LEAT_TRY(load_run(pg, wanted->run, &status->run, &status->run_id, err));
+    LEAT_TRY(load_values(pg, status->run_id, &status->run, err));
+    LEAT_TRY(load_step(pg, status->run_id, &status->run, err));
+    LEAT_TRY(load_workers(pg, wanted, status, err));
+    return load_events(pg, status->run_id, status, err);
+}
+
 static leat_code load(leat_crowd_status *status, const char *url, leat_error *err) {
     leat_pg_place place;
     leat_pg *pg = NULL;
-    int64_t id = 0;
     LEAT_TRY(leat_pg_place_parse(&place, url, err));
     LEAT_TRY(leat_pg_connect(&pg, &place, "leat status", TIMEOUT_MS, NULL, err));
+    const leat_status_wanted wanted = {.run = place.run, .workers_max = WORKERS_MAX};
     leat_code code = leat_database_check_version(pg, err);
     /* one snapshot of it all */
     if (code == LEAT_OK)
         code = leat_pg_script(pg, "begin isolation level repeatable read read only", err);
-    if (code == LEAT_OK) code = load_run(pg, place.run, &status->run, &id, err);
-    if (code == LEAT_OK) code = load_values(pg, id, &status->run, err);
-    if (code == LEAT_OK) code = load_step(pg, id, &status->run, err);
-    if (code == LEAT_OK) code = load_workers(pg, id, status->run.step, status, err);
-    if (code == LEAT_OK) code = load_events(pg, id, status, err);
+    if (code == LEAT_OK) code = leat_status_read(pg, &wanted, status, err);
     leat_pg_close(pg);
     return code;
 }

@@ -1,0 +1,261 @@
+/*
+ * leat dash: the caller's thread looks at the sources once a second and publishes what has changed;
+ * the server's thread answers. What both use is the news, which have a lock, and the samples of a
+ * run, which have another.
+ */
+#include "leat/dash.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/thread.h"
+#include "dash/access.h"
+#include "dash/database_source.h"
+#include "dash/news.h"
+#include "dash/run_source.h"
+
+enum { LOOK_MS = 1000, WAIT_MS = 100, SAID = 2 };
+
+typedef struct dash {
+    const leat_dash_options *options;
+    leat_access access;
+    leat_news news;
+    leat_run_source run;
+    leat_database_source database;
+    bool has_run, has_database;
+    leat_dash_facts *facts;
+    leat_http *http;
+    leat_stop stop;
+    char said[SAID][LEAT_MESSAGE_BYTES]; /* the last problem of each source */
+} dash;
+
+/* ---- Answers -------------------------------------------------------------------------------- */
+
+static const char page_html[] = {
+#include "dash/page.html.h"
+    0};
+static const char page_css[] = {
+#include "dash/page.css.h"
+    0};
+static const char page_js[] = {
+#include "dash/page.js.h"
+    0};
+
+typedef struct dash_file {
+    const char *path, *type, *body; /* no body: the colours */
+} dash_file;
+
+static const dash_file files[] = {
+    {"/", "text/html; charset=utf-8", page_html},
+    {"/page.css", "text/css; charset=utf-8", page_css},
+    {"/page.js", "text/javascript; charset=utf-8", page_js},
+    {"/colours.css", "text/css; charset=utf-8", NULL},
+};
+
+static bool answer_file(const dash *self, const char *path, leat_http_reply *reply) {
+    const char *colours = self->options->colours != NULL ? self->options->colours : "";
+    for (size_t i = 0; i < sizeof files / sizeof files[0]; i++) {
+        if (strcmp(path, files[i].path) != 0) continue;
+        reply->status = 200;
+        reply->type = files[i].type;
+        reply->body = files[i].body != NULL ? files[i].body : colours;
+        reply->body_bytes = (int64_t)strlen(reply->body);
+        return true;
+    }
+    return false;
+}
+
+static void answer_words(leat_http_reply *reply, int status, const char *words) {
+    *reply = (leat_http_reply){.status = status,
+                               .type = "text/plain; charset=utf-8",
+                               .body = words,
+                               .body_bytes = (int64_t)strlen(words)};
+}
+
+static void answer_document(dash *self, int document, leat_http_reply *reply) {
+    reply->status = 200;
+    reply->type = "application/json";
+    if (leat_news_copy(&self->news, document, &reply->kept, NULL) != LEAT_OK) {
+        leat_buf_free(&reply->kept);
+        answer_words(reply, 503, "Not enough memory now.\n");
+    }
+}
+
+/* "/samples/100.png": a number of digits alone, and nothing else of the path is used. */
+static bool answer_samples(dash *self, const char *path, leat_http_reply *reply) {
+    static const char begins[] = "/samples/";
+    char *end;
+    if (strncmp(path, begins, strlen(begins)) != 0) return false;
+    path += strlen(begins);
+    if (!self->has_run || *path < '0' || *path > '9' || strlen(path) > 30) return false;
+    const int64_t step = strtoll(path, &end, 10);
+    if (strcmp(end, ".png") != 0) return false;
+    if (leat_run_source_open(&self->run, step, &reply->file, &reply->file_bytes, NULL) != LEAT_OK)
+        return false;
+    reply->status = 200;
+    reply->type = "image/png";
+    return true;
+}
+
+static void answer(void *user, const leat_http_request *request, leat_http_reply *reply) {
+    dash *self = user;
+    const char *path = request->path;
+    if (!leat_access_admit(&self->access, request, reply)) return;
+    if (strcmp(path, "/events") == 0) {
+        *reply = (leat_http_reply){.status = 200,
+                                   .type = "text/event-stream",
+                                   .stream = true,
+                                   .cursor = leat_news_parse(&self->news, request->last_event)};
+        return;
+    }
+    if (strcmp(path, "/facts.json") == 0) answer_document(self, LEAT_NEWS_FACTS, reply);
+    else if (strcmp(path, "/curves.json") == 0) answer_document(self, LEAT_NEWS_CURVES, reply);
+    else if (!answer_file(self, path, reply) && !answer_samples(self, path, reply))
+        answer_words(reply, 404, "There is nothing of this name.\n");
+}
+
+static leat_code on_news(void *user, leat_http_cursor *cursor, leat_buf *out, leat_error *err) {
+    return leat_news_next(&((dash *)user)->news, cursor, out, err);
+}
+
+static const leat_http_class own = {.answer = answer, .news = on_news};
+
+/* ---- Looking -------------------------------------------------------------------------------- */
+
+static bool goes_on(dash *self) {
+    const leat_dash_options *of = self->options;
+    const int streams = self->http != NULL ? leat_http_streams(self->http) : 0;
+    const leat_progress progress = {"serving", "pages", streams, -1};
+    return of->progress == NULL || of->progress(of->user, &progress);
+}
+
+static bool is_to_stop(void *self) { return !goes_on(self); }
+
+/* A problem is said once, until there is another one or none. */
+static void say(dash *self, int source, leat_code code, const leat_error *err) {
+    char *said = self->said[source];
+    const char *message = code == LEAT_OK ? "" : err->message;
+    if (code == LEAT_ERR_CANCELLED || strcmp(said, message) == 0) return;
+    snprintf(said, LEAT_MESSAGE_BYTES, "%s", message);
+    if (self->options->say != NULL && message[0] != 0)
+        self->options->say(self->options->user, message);
+}
+
+static leat_code publish_facts(dash *self, leat_error *err) {
+    leat_dash_facts *facts = self->facts;
+    leat_json *json = NULL;
+    const char *text;
+    int64_t size;
+    *facts = (leat_dash_facts){.best_step = -1, .checkpoint_step = -1};
+    facts->step_seconds = facts->samples_per_second = facts->seconds_left = NAN;
+    if (self->has_run) leat_run_source_fill(&self->run, facts);
+    if (self->has_database) leat_database_source_fill(&self->database, !self->has_run, facts);
+    leat_code code = leat_dash_facts_json(facts, &json, &text, &size, err);
+    if (code == LEAT_OK) code = leat_news_publish(&self->news, LEAT_NEWS_FACTS, text, size, err);
+    leat_json_destroy(json);
+    return code;
+}
+
+static leat_code publish_curves(dash *self, leat_error *err) {
+    leat_dash_curves curves = {0};
+    leat_json *json = NULL;
+    const char *text;
+    int64_t size;
+    if (self->has_run) leat_run_source_draw(&self->run, &curves);
+    else leat_database_source_draw(&self->database, &curves);
+    leat_code code = leat_dash_curves_json(&curves, &json, &text, &size, err);
+    if (code == LEAT_OK) code = leat_news_publish(&self->news, LEAT_NEWS_CURVES, text, size, err);
+    leat_json_destroy(json);
+    return code;
+}
+
+static leat_code look(dash *self, leat_code *database_code, leat_error *err) {
+    leat_error why = {0};
+    if (self->has_run) say(self, 0, leat_run_source_look(&self->run, &why), &why);
+    *database_code = LEAT_OK;
+    if (self->has_database) {
+        *database_code = leat_database_source_look(&self->database, &why);
+        /* between two tries there is no other news of it */
+        if (*database_code != LEAT_OK || self->database.problem == NULL)
+            say(self, 1, *database_code, &why);
+    }
+    const leat_code code = publish_facts(self, err);
+    return code == LEAT_OK ? publish_curves(self, err) : code;
+}
+
+/* What trying again does not mend. */
+static leat_code look_first(dash *self, leat_error *err) {
+    leat_code database_code;
+    LEAT_TRY(look(self, &database_code, err));
+    if (database_code == LEAT_ERR_OPTION || database_code == LEAT_ERR_UNSUPPORTED)
+        return leat_fail(err, database_code, "%s", self->said[1]);
+    return LEAT_OK;
+}
+
+static leat_code serve(dash *self, leat_error *err) {
+    _Atomic uint32_t word = 0;
+    int64_t next_ns = leat_clock_ns() + LOOK_MS * INT64_C(1000000);
+    while (goes_on(self)) {
+        leat_code ignored;
+        leat_word_wait(&word, 0, WAIT_MS * INT64_C(1000000));
+        if (leat_clock_ns() < next_ns) continue;
+        LEAT_TRY(look(self, &ignored, err));
+        LEAT_TRY(leat_http_wake(self->http, err));
+        next_ns = leat_clock_ns() + LOOK_MS * INT64_C(1000000);
+    }
+    return LEAT_OK;
+}
+
+/* ---- From the beginning to the end ---------------------------------------------------------- */
+
+static leat_code listen_there(dash *self, leat_error *err) {
+    const leat_http_options http = {
+        .place = self->access.place, .cookie = self->access.cookie_name, .own = &own, .user = self};
+    char url[256];
+    int32_t port;
+    LEAT_TRY(leat_http_create(&self->http, &http, &port, err));
+    snprintf(url, sizeof url, self->access.open ? "http://%s:%d/" : "http://%s:%d/?token=%s",
+             self->access.listen, (int)port, self->access.token);
+    if (self->options->ready != NULL) self->options->ready(self->options->user, url);
+    return LEAT_OK;
+}
+
+static leat_code run_all(dash *self, leat_error *err) {
+    const leat_dash_options *of = self->options;
+    if (of->run != NULL) {
+        self->has_run = true;
+        LEAT_TRY(leat_run_source_create(&self->run, of->run, err));
+    }
+    if (of->db != NULL) {
+        self->has_database = true;
+        self->stop = (leat_stop){.asked = is_to_stop, .of = self};
+        LEAT_TRY(leat_database_source_create(&self->database, of->db, &self->stop, err));
+    }
+    LEAT_TRY(LEAT_NEW(&self->facts, 1, err));
+    const leat_code code = look_first(self, err);
+    if (code != LEAT_OK || !goes_on(self)) return code;
+    LEAT_TRY(listen_there(self, err));
+    return serve(self, err);
+}
+
+leat_dash_options leat_dash_options_default(void) {
+    return (leat_dash_options){.listen = "127.0.0.1:8501"};
+}
+
+leat_code leat_dash(const leat_dash_options *options, leat_error *err) {
+    dash self = {.options = options};
+    if (options->run == NULL && options->db == NULL)
+        return leat_fail(err, LEAT_ERR_OPTION,
+                         "nothing to show: name the folder of a run, its database (--db), or both");
+    LEAT_TRY(leat_access_create(&self.access, options->listen, err));
+    LEAT_TRY(leat_news_create(&self.news, err));
+    const leat_code code = run_all(&self, err);
+    leat_http_destroy(self.http);
+    if (self.has_run) leat_run_source_destroy(&self.run);
+    if (self.has_database) leat_database_source_destroy(&self.database);
+    leat_free(self.facts);
+    leat_news_destroy(&self.news);
+    return code;
+}

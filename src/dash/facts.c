@@ -1,0 +1,303 @@
+/* See facts.h. */
+#include "dash/facts.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/error.h"
+
+leat_dash_more leat_dash_estimate(const leat_crowd_seen *seen, int64_t units) {
+    leat_dash_more more = {.machines = seen->all.active,
+                           .units = units,
+                           .unit_seconds = seen->unit_seconds,
+                           .step_seconds = seen->run.step_seconds,
+                           .step_then = NAN};
+    if (more.machines < 1 || units < 1 || !(more.unit_seconds > 0) || !(more.step_seconds > 0))
+        return more;
+    more.known = true;
+    more.rounds = (units + more.machines - 1) / more.machines;
+    more.rounds_then = (units + more.machines) / (more.machines + 1);
+    /* if machines are faster than the median unit says, the share of rounds is all that is known */
+    const double rounds = (double)more.rounds * more.unit_seconds;
+    if (more.step_seconds >= rounds)
+        more.step_then =
+            more.step_seconds - (double)(more.rounds - more.rounds_then) * more.unit_seconds;
+    else more.step_then = more.step_seconds * (double)more.rounds_then / (double)more.rounds;
+    return more;
+}
+
+void leat_dash_add_numbers(leat_dash_facts *facts, const leat_value *list, const double *values) {
+    for (int i = 0; i < leat_value_count(list) && facts->number_count < LEAT_DASH_SHOWN; i++) {
+        double sum = 0;
+        bool again = list[i].sum == NULL;
+        for (int k = 0; k < i && !again; k++)
+            again = list[k].sum != NULL && strcmp(list[k].sum, list[i].sum) == 0;
+        if (again) continue;
+        for (int k = i; k < leat_value_count(list); k++)
+            if (list[k].sum != NULL && strcmp(list[k].sum, list[i].sum) == 0) sum += values[k];
+        if (isnan(sum)) continue;
+        leat_dash_number *to = &facts->numbers[facts->number_count++];
+        snprintf(to->label, sizeof to->label, "%s", list[i].sum);
+        to->value = sum;
+    }
+}
+
+/* ---- JSON of the facts ---------------------------------------------------------------------- */
+
+static void put_count(leat_json *json, const char *key, int64_t value) {
+    leat_json_member_int(json, key, value);
+}
+
+/* Three digits are enough for what is shown, and what does not change is not sent again. */
+static void put_rounded(leat_json *json, const char *key, double value) {
+    if (isnan(value) || isinf(value)) return;
+    const double size = fabs(value);
+    const double grain = size > 0 ? pow(10, floor(log10(size)) - 2) : 1;
+    leat_json_key(json, key);
+    leat_json_float(json, (float)(round(value / grain) * grain));
+}
+
+/* The time since a machine was heard of, so coarse that a page with nothing new is not sent. */
+static int64_t ago(double seconds) {
+    if (!(seconds > 0)) return 0;
+    if (seconds < 120) return (int64_t)seconds / 10 * 10;
+    if (seconds > 1e9) return 1000000000;
+    return (int64_t)seconds / 60 * 60;
+}
+
+static void put_numbers(leat_json *json, const leat_dash_facts *facts) {
+    leat_json_key(json, "numbers");
+    leat_json_begin_array(json);
+    for (int i = 0; i < facts->number_count; i++) {
+        leat_json_begin_object(json);
+        leat_json_member_string(json, "label", facts->numbers[i].label);
+        put_rounded(json, "value", facts->numbers[i].value);
+        leat_json_end_object(json);
+    }
+    leat_json_end_array(json);
+}
+
+static void put_run(leat_json *json, const leat_dash_facts *facts) {
+    leat_json_member_string(json, "name", facts->name);
+    leat_json_member_string(json, "model", facts->model);
+    leat_json_member_string(json, "many", facts->many);
+    put_count(json, "step", facts->step);
+    if (facts->steps > 0) put_count(json, "steps", facts->steps);
+    put_rounded(json, "step_seconds", facts->step_seconds);
+    put_rounded(json, "samples_per_second", facts->samples_per_second);
+    put_rounded(json, "seconds_left", facts->seconds_left);
+    put_numbers(json, facts);
+}
+
+/* Of many samples some, with the first and the last. */
+static void put_kept(leat_json *json, const leat_dash_facts *facts) {
+    const int64_t count = facts->kept_count;
+    const int64_t shown = count < LEAT_DASH_PICKED ? count : LEAT_DASH_PICKED;
+    put_count(json, "kept", count);
+    leat_json_key(json, "samples");
+    leat_json_begin_array(json);
+    for (int64_t i = 0; i < shown; i++)
+        leat_json_int(json, facts->kept[shown < 2 ? 0 : i * (count - 1) / (shown - 1)]);
+    leat_json_end_array(json);
+}
+
+static void put_folder(leat_json *json, const leat_dash_facts *facts) {
+    leat_json_key(json, "folder");
+    leat_json_begin_object(json);
+    if (facts->folder_problem != NULL)
+        leat_json_member_string(json, "problem", facts->folder_problem);
+    put_count(json, "quiet_seconds", facts->quiet_seconds);
+    put_kept(json, facts);
+    if (facts->checkpoint_step >= 0) put_count(json, "checkpoint_step", facts->checkpoint_step);
+    if (facts->best_step >= 0) {
+        leat_json_member_string(json, "measure", facts->measure);
+        put_count(json, "best_step", facts->best_step);
+        put_rounded(json, "best", facts->best);
+    }
+    leat_json_key(json, "warnings");
+    leat_json_begin_array(json);
+    for (int i = 0; i < LEAT_WARNINGS_MAX; i++)
+        if (facts->warnings[i][0] != 0) leat_json_string(json, facts->warnings[i]);
+    leat_json_end_array(json);
+    leat_json_end_object(json);
+}
+
+static void put_account(leat_json *json, const leat_crowd_account *of) {
+    leat_json_member_string(json, "account", of->account);
+    put_count(json, "machines", of->machines);
+    put_count(json, "active", of->active);
+    put_count(json, "units", of->accepted);
+    put_count(json, "refused", of->refused);
+    put_count(json, "bytes", of->bytes);
+}
+
+static void put_accounts(leat_json *json, const leat_crowd_seen *seen) {
+    leat_json_key(json, "all");
+    leat_json_begin_object(json);
+    put_account(json, &seen->all);
+    put_count(json, "accounts", seen->accounts);
+    leat_json_end_object(json);
+    leat_json_key(json, "accounts");
+    leat_json_begin_array(json);
+    for (int i = 0; i < seen->account_count; i++) {
+        leat_json_begin_object(json);
+        put_account(json, &seen->accounts_shown[i]);
+        leat_json_end_object(json);
+    }
+    leat_json_end_array(json);
+}
+
+static void put_machines(leat_json *json, const leat_crowd_seen *seen) {
+    leat_json_key(json, "machines");
+    leat_json_begin_array(json);
+    for (int i = 0; i < seen->worker_count; i++) {
+        const leat_crowd_worker *of = &seen->workers[i];
+        leat_json_begin_object(json);
+        leat_json_member_string(json, "name", of->name);
+        leat_json_member_string(json, "account", of->account);
+        leat_json_member_string(json, "hardware", of->hardware);
+        leat_json_member_bool(json, "active", of->active);
+        put_count(json, "ago", ago(of->seen_seconds));
+        put_count(json, "units", of->accepted);
+        put_count(json, "refused", of->refused);
+        if (of->unit >= 0) put_count(json, "unit", of->unit);
+        leat_json_end_object(json);
+    }
+    leat_json_end_array(json);
+}
+
+static void put_events(leat_json *json, const leat_crowd_seen *seen) {
+    leat_json_key(json, "events");
+    leat_json_begin_array(json);
+    for (int i = 0; i < seen->event_count; i++) {
+        const leat_crowd_event *of = &seen->events[i];
+        leat_json_begin_object(json);
+        leat_json_member_string(json, "kind", of->kind);
+        leat_json_member_string(json, "account", of->account);
+        leat_json_member_string(json, "name", of->name);
+        leat_json_member_string(json, "words", of->words);
+        put_count(json, "ago", ago(of->seconds));
+        leat_json_end_object(json);
+    }
+    leat_json_end_array(json);
+}
+
+static void put_more(leat_json *json, const leat_dash_more *more) {
+    leat_json_key(json, "one_more");
+    leat_json_begin_object(json);
+    put_count(json, "machines", more->machines);
+    put_count(json, "units", more->units);
+    put_rounded(json, "unit_seconds", more->unit_seconds);
+    if (more->known) {
+        put_count(json, "rounds", more->rounds);
+        put_count(json, "rounds_then", more->rounds_then);
+        put_rounded(json, "step_seconds", more->step_seconds);
+        put_rounded(json, "step_then", more->step_then);
+    }
+    leat_json_end_object(json);
+}
+
+static void put_database(leat_json *json, const leat_dash_facts *facts) {
+    const leat_crowd_run *run = &facts->seen.run;
+    leat_json_key(json, "database");
+    leat_json_begin_object(json);
+    if (facts->database_problem != NULL)
+        leat_json_member_string(json, "problem", facts->database_problem);
+    if (facts->seen.id != 0) {
+        leat_json_member_string(json, "state", run->state);
+        leat_json_member_string(json, "reason", run->reason);
+        leat_json_member_bool(json, "coordinated", run->coordinated);
+        put_count(json, "ready", run->ready);
+        put_count(json, "out", run->out);
+        put_count(json, "done", run->done);
+        put_count(json, "unit_size", run->unit_size);
+        put_count(json, "bytes", run->database_bytes);
+        put_count(json, "payload_bytes", run->payload_bytes);
+        put_count(json, "weights_bytes", run->weights_bytes);
+        put_accounts(json, &facts->seen);
+        put_machines(json, &facts->seen);
+        put_events(json, &facts->seen);
+        put_more(json, &facts->more);
+    }
+    leat_json_end_object(json);
+}
+
+leat_code leat_dash_facts_json(const leat_dash_facts *facts, leat_json **out, const char **text,
+                               int64_t *size_bytes, leat_error *err) {
+    LEAT_TRY(leat_json_create(out, true, err));
+    leat_json_begin_object(*out);
+    put_run(*out, facts);
+    if (facts->has_folder) put_folder(*out, facts);
+    if (facts->has_database) put_database(*out, facts);
+    leat_json_end_object(*out);
+    return leat_json_finish(*out, text, size_bytes, err);
+}
+
+/* ---- Curves --------------------------------------------------------------------------------- */
+
+static leat_dash_figure *find_figure(leat_dash_curves *curves, const char *title, int first) {
+    for (int i = first; i < curves->figure_count; i++)
+        if (strcmp(curves->figures[i].title, title) == 0 &&
+            curves->figures[i].line_count < LEAT_DASH_LINES)
+            return &curves->figures[i];
+    return NULL;
+}
+
+void leat_dash_add_curves(leat_dash_curves *curves, const leat_value *list,
+                          const leat_dash_figure *points, const double *values) {
+    const int first = curves->figure_count;
+    for (int i = 0; i < leat_value_count(list); i++) {
+        if (list[i].figure == NULL) continue;
+        leat_dash_figure *to = find_figure(curves, list[i].figure, first);
+        if (to == NULL) {
+            if (curves->figure_count == LEAT_DASH_FIGURES) return;
+            to = &curves->figures[curves->figure_count++];
+            *to = *points;
+            to->title = list[i].figure;
+            to->axis = list[i].axis;
+            to->line_count = 0;
+        }
+        to->lines[to->line_count++] = (leat_dash_line){.value = &list[i], .ys = values + i};
+    }
+}
+
+static void put_line(leat_json *json, const leat_dash_figure *figure, const leat_dash_line *line) {
+    leat_json_begin_object(json);
+    leat_json_member_string(json, "label", line->value->label);
+    leat_json_key(json, "ys");
+    leat_json_begin_array(json);
+    for (int64_t i = 0; i < figure->count; i++)
+        leat_json_float(json, (float)line->ys[i * figure->stride]);
+    leat_json_end_array(json);
+    leat_json_end_object(json);
+}
+
+static void put_figure(leat_json *json, const leat_dash_figure *figure) {
+    leat_json_begin_object(json);
+    leat_json_member_string(json, "title", figure->title);
+    leat_json_member_string(json, "axis", figure->axis != NULL ? figure->axis : "");
+    leat_json_key(json, "steps");
+    leat_json_begin_array(json);
+    for (int64_t i = 0; i < figure->count; i++)
+        leat_json_int(json, figure->steps[i * figure->stride]);
+    leat_json_end_array(json);
+    leat_json_key(json, "lines");
+    leat_json_begin_array(json);
+    for (int i = 0; i < figure->line_count; i++) put_line(json, figure, &figure->lines[i]);
+    leat_json_end_array(json);
+    leat_json_end_object(json);
+}
+
+leat_code leat_dash_curves_json(const leat_dash_curves *curves, leat_json **out, const char **text,
+                                int64_t *size_bytes, leat_error *err) {
+    LEAT_TRY(leat_json_create(out, true, err));
+    leat_json_begin_object(*out);
+    leat_json_key(*out, "figures");
+    leat_json_begin_array(*out);
+    for (int i = 0; i < curves->figure_count; i++)
+        if (curves->figures[i].count > 0) put_figure(*out, &curves->figures[i]);
+    leat_json_end_array(*out);
+    leat_json_end_object(*out);
+    return leat_json_finish(*out, text, size_bytes, err);
+}

@@ -1,0 +1,241 @@
+/* See run_source.h. */
+#include "dash/run_source.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/mem.h"
+#include "base/thread.h"
+
+enum { PAUSE = 20, MEDIAN_OF = 9 };
+
+static const char *const files[LEAT_RUN_SOURCE_FILES] = {"training.json", "metrics.jsonl",
+                                                         "samples", "checkpoints"};
+
+/* ---- Reading -------------------------------------------------------------------------------- */
+
+static leat_code stat_files(const leat_run_source *source,
+                            leat_path_facts facts[LEAT_RUN_SOURCE_FILES], leat_error *err) {
+    char path[LEAT_PATH_BYTES];
+    for (int i = 0; i < LEAT_RUN_SOURCE_FILES; i++) {
+        LEAT_TRY(leat_path_join(path, sizeof path, source->path, files[i], err));
+        LEAT_TRY(leat_path_stat(path, &facts[i], err));
+    }
+    return LEAT_OK;
+}
+
+static bool is_same(const leat_path_facts *a, const leat_path_facts *b) {
+    return a->kind == b->kind && a->size_bytes == b->size_bytes && a->mtime_ns == b->mtime_ns &&
+           a->ctime_ns == b->ctime_ns && a->inode == b->inode && a->device == b->device;
+}
+
+static leat_code list_kept(const leat_run *run, int64_t **kept, int64_t *count, leat_error *err) {
+    int64_t capacity = 0;
+    leat_run_kept of;
+    for (int i = 0; leat_run_kept_at(run, i, &of); i++) {
+        LEAT_TRY(LEAT_GROW(kept, &capacity, *count + 1, err));
+        (*kept)[(*count)++] = of.step;
+    }
+    return LEAT_OK;
+}
+
+/* All of it, or nothing is changed. */
+static leat_code read_all(leat_run_source *source, leat_error *err) {
+    leat_run *run = NULL, *before;
+    leat_run_metrics *metrics = NULL;
+    int64_t *kept = NULL, count = 0;
+    leat_code code = leat_run_open(&run, source->path, err);
+    if (code == LEAT_OK) code = leat_run_metrics_load(&metrics, run, LEAT_DASH_POINTS, err);
+    if (code == LEAT_OK) code = list_kept(run, &kept, &count, err);
+    if (code != LEAT_OK) {
+        leat_free(kept);
+        leat_run_metrics_destroy(metrics);
+        leat_run_close(run);
+        return code;
+    }
+    leat_run_metrics_destroy(source->metrics);
+    leat_free(source->kept);
+    source->metrics = metrics;
+    source->kept = kept;
+    source->kept_count = count;
+    pthread_mutex_lock(&source->lock);
+    before = source->run;
+    source->run = run;
+    pthread_mutex_unlock(&source->lock);
+    leat_run_close(before);
+    return LEAT_OK;
+}
+
+leat_code leat_run_source_look(leat_run_source *source, leat_error *err) {
+    leat_path_facts now[LEAT_RUN_SOURCE_FILES];
+    const int64_t begin_ns = leat_clock_ns();
+    bool same = source->problem == NULL;
+    if (begin_ns < source->next_ns) return LEAT_OK;
+    LEAT_TRY(stat_files(source, now, err));
+    for (int i = 0; i < LEAT_RUN_SOURCE_FILES; i++)
+        same = same && is_same(&now[i], &source->files[i]);
+    if (same) return LEAT_OK;
+    /* the files may change while they are read: then they differ from `now` the next time */
+    const leat_code code = read_all(source, err);
+    const int64_t end_ns = leat_clock_ns();
+    source->next_ns = end_ns + PAUSE * (end_ns - begin_ns);
+    source->problem = code == LEAT_OK ? NULL
+                                      : "The folder of the run cannot be read now; this is what "
+                                        "was read before.";
+    if (code == LEAT_OK) memcpy(source->files, now, sizeof now);
+    return code;
+}
+
+leat_code leat_run_source_create(leat_run_source *source, const char *path, leat_error *err) {
+    *source = (leat_run_source){.problem = "not read yet"};
+    pthread_mutex_init(&source->lock, NULL);
+    LEAT_TRY(leat_path_real(path, source->path, err));
+    return leat_run_source_look(source, err);
+}
+
+void leat_run_source_destroy(leat_run_source *source) {
+    leat_run_metrics_destroy(source->metrics);
+    leat_free(source->kept);
+    leat_run_close(source->run);
+    pthread_mutex_destroy(&source->lock);
+}
+
+leat_code leat_run_source_open(leat_run_source *source, int64_t step, leat_file **file,
+                               int64_t *size_bytes, leat_error *err) {
+    leat_run_kept of;
+    leat_path_facts facts;
+    bool found = false;
+    *file = NULL;
+    *size_bytes = 0;
+    pthread_mutex_lock(&source->lock);
+    for (int i = 0; !found && leat_run_kept_at(source->run, i, &of); i++) found = of.step == step;
+    pthread_mutex_unlock(&source->lock);
+    if (!found)
+        return leat_fail(err, LEAT_ERR_NOT_FOUND, "no samples of step %lld", (long long)step);
+    LEAT_TRY(leat_path_stat(of.path, &facts, err));
+    if (facts.kind != LEAT_PATH_FILE)
+        return leat_fail(err, LEAT_ERR_NOT_FOUND, "no samples of step %lld", (long long)step);
+    LEAT_TRY(leat_file_open(file, of.path, LEAT_FILE_READ, err));
+    const leat_code code = leat_file_size(*file, size_bytes, err);
+    if (code != LEAT_OK) {
+        leat_file_close(*file);
+        *file = NULL;
+    }
+    return code;
+}
+
+/* ---- Facts ---------------------------------------------------------------------------------- */
+
+static int64_t whole(const leat_run *run, const char *name) {
+    const char *text = leat_run_setting(run, name);
+    return text == NULL ? 0 : strtoll(text, NULL, 10);
+}
+
+/* As leat train counts them (its --epochs); 0 if that is not known from the folder: units of
+ * samples that have no size may have different numbers of them. */
+static int64_t count_steps(const leat_run *run, const leat_run_facts *of, int64_t each) {
+    const int64_t steps = whole(run, "steps"), epochs = whole(run, "epochs");
+    int64_t all;
+    if (steps > 0 || epochs <= 0 || each <= 0 || of->sample_size == 0) return steps;
+    return leat_mul_size(epochs, of->samples, &all) ? (all - 1) / each + 1 : 0;
+}
+
+static int compare(const void *a, const void *b) {
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* The median of the last points; NaN: none is known. */
+static double median_seconds(const leat_run_metrics *metrics) {
+    double known[MEDIAN_OF];
+    int count = 0;
+    for (int64_t i = metrics->point_count - 1; i >= 0 && count < MEDIAN_OF; i--)
+        if (!isnan(metrics->points[i].seconds)) known[count++] = metrics->points[i].seconds;
+    if (count == 0) return NAN;
+    qsort(known, (size_t)count, sizeof known[0], compare);
+    return known[count / 2];
+}
+
+static void fill_times(const leat_run_source *source, const leat_run_facts *of,
+                       leat_dash_facts *facts) {
+    const int64_t units = whole(source->run, "units"), size = whole(source->run, "unit-size");
+    int64_t each = 0;
+    if (units > 0 && size > 0 && of->sample_size > 0 && !leat_mul_size(units, size, &each))
+        each = 0;
+    facts->steps = count_steps(source->run, of, each);
+    facts->step_seconds = median_seconds(source->metrics);
+    facts->samples_per_second = facts->seconds_left = NAN;
+    if (facts->step_seconds > 0 && each > 0)
+        facts->samples_per_second = (double)each / facts->step_seconds;
+    if (facts->steps > 0)
+        facts->seconds_left = facts->step_seconds * (double)(facts->steps - facts->step);
+}
+
+static void fill_best(const leat_run_metrics *metrics, leat_dash_facts *facts) {
+    facts->best_step = metrics->best_step;
+    facts->best = metrics->best;
+    if (metrics->best_step >= 0)
+        snprintf(facts->measure, sizeof facts->measure, "%s",
+                 metrics->measures[metrics->best_measure].name);
+}
+
+static void fill_warnings(const leat_run_metrics *metrics, leat_dash_facts *facts) {
+    for (int i = 0; i < LEAT_WARNINGS_MAX && metrics->warnings[i].name != NULL; i++)
+        if (metrics->warnings[i].step > 0)
+            (void)leat_train_warning_text(&metrics->warnings[i], facts->warnings[i]);
+}
+
+void leat_run_source_fill(const leat_run_source *source, leat_dash_facts *facts) {
+    const leat_run_metrics *metrics = source->metrics;
+    const char *slash = strrchr(source->path, '/');
+    leat_run_checkpoint checkpoint;
+    leat_run_facts of;
+    leat_run_get_facts(source->run, &of);
+    facts->has_folder = true;
+    facts->folder_problem = source->problem;
+    snprintf(facts->name, sizeof facts->name, "%s", slash != NULL ? slash + 1 : source->path);
+    snprintf(facts->model, sizeof facts->model, "%s", of.model);
+    snprintf(facts->many, sizeof facts->many, "%s", of.many);
+    facts->step = metrics->last_step;
+    fill_times(source, &of, facts);
+    if (metrics->point_count > 0)
+        leat_dash_add_numbers(facts, metrics->names,
+                              metrics->points[metrics->point_count - 1].values);
+    fill_best(metrics, facts);
+    fill_warnings(metrics, facts);
+    facts->kept = source->kept;
+    facts->kept_count = source->kept_count;
+    facts->checkpoint_step = -1;
+    if (leat_run_checkpoint_at(source->run, of.checkpoint_count - 1, &checkpoint))
+        facts->checkpoint_step = checkpoint.step;
+    const int64_t quiet = (int64_t)time(NULL) - source->files[1].mtime_ns / 1000000000;
+    facts->quiet_seconds = quiet > 0 ? quiet / 60 * 60 : 0;
+}
+
+static const leat_value seconds_names[] = {
+    {.name = "seconds", .label = "seconds per step", .figure = "Time", .axis = "seconds"}, {0}};
+
+void leat_run_source_draw(const leat_run_source *source, leat_dash_curves *curves) {
+    const leat_run_metrics *metrics = source->metrics;
+    const leat_run_point *points = metrics->points;
+    const leat_run_measurement *measured = metrics->measurements;
+    leat_dash_figure of = {.count = metrics->point_count,
+                           .stride = sizeof *points / sizeof(double)};
+    if (of.count > 0) {
+        of.steps = &points[0].step;
+        leat_dash_add_curves(curves, metrics->names, &of, points[0].values);
+    }
+    if (metrics->measurement_count > 0) {
+        const leat_dash_figure few = {.count = metrics->measurement_count,
+                                      .stride = sizeof *measured / sizeof(double),
+                                      .steps = &measured[0].step};
+        leat_dash_add_curves(curves, metrics->measures, &few, measured[0].values);
+    }
+    if (of.count > 0) leat_dash_add_curves(curves, seconds_names, &of, &points[0].seconds);
+}
+
+_Static_assert(sizeof(leat_run_point) % sizeof(double) == 0, "a stride in doubles");
+_Static_assert(sizeof(leat_run_measurement) % sizeof(double) == 0, "a stride in doubles");
