@@ -115,6 +115,11 @@ static void find_key(leat_http *http, struct MHD_Connection *connection, uint8_t
 
 /* ---- Streams -------------------------------------------------------------------------------- */
 
+static int64_t clock_of(const leat_http *http) {
+    const leat_http_options *of = &http->options;
+    return of->now_ns != NULL ? of->now_ns(of->user) : leat_clock_ns();
+}
+
 /* Whether one more is allowed; then it is in the list. */
 static bool add_stream(leat_http *http, http_stream *stream) {
     int same = 0;
@@ -150,12 +155,12 @@ static void end_stream(void *user) {
 /* Writes what comes next, a comment if there has been nothing for long; false: nothing. */
 static bool refill(http_stream *stream) {
     leat_http *http = stream->http;
-    const int64_t now_ns = leat_clock_ns();
+    const int64_t now_ns = clock_of(http);
     stream->at = stream->out.size = 0;
     leat_code code =
         http->options.own->news(http->options.user, &stream->cursor, &stream->out, NULL);
     if (code == LEAT_OK && stream->out.size == 0 &&
-        now_ns - stream->written_ns >= http->options.comment_ms * 1000000)
+        now_ns - stream->written_ns >= LEAT_HTTP_COMMENT_MS * INT64_C(1000000))
         code = leat_buf_printf(&stream->out, NULL, ": nothing new\n\n");
     if (code != LEAT_OK || stream->out.size > LEAT_HTTP_PIECE_MAX) stream->dropped = true;
     if (stream->out.size > 0) stream->written_ns = stream->since_ns = now_ns;
@@ -186,14 +191,14 @@ static ssize_t read_stream(void *user, uint64_t position, char *to, size_t size)
 }
 
 leat_code leat_http_wake(leat_http *http, leat_error *err) {
-    const int64_t now_ns = leat_clock_ns();
+    const int64_t now_ns = clock_of(http);
     pthread_mutex_lock(&http->lock);
     for (http_stream *of = http->streams; of != NULL; of = of->next) {
         if (of->suspended) {
             of->suspended = false;
             of->since_ns = now_ns;
             http->mhd.resume_connection(of->connection);
-        } else if (!of->dropped && now_ns - of->since_ns >= http->options.slow_ms * 1000000) {
+        } else if (!of->dropped && now_ns - of->since_ns >= LEAT_HTTP_SLOW_MS * INT64_C(1000000)) {
             of->dropped = true;
             (void)shutdown(of->socket, SHUT_RDWR);
         }
@@ -290,8 +295,8 @@ static enum MHD_Result begin_stream(leat_http *http, struct MHD_Connection *conn
                             .connection = connection,
                             .socket = info->connect_fd,
                             .cursor = reply->cursor,
-                            .written_ns = leat_clock_ns(),
-                            .since_ns = leat_clock_ns()};
+                            .written_ns = clock_of(http),
+                            .since_ns = clock_of(http)};
     find_key(http, connection, stream->key);
     if (!add_stream(http, stream)) {
         leat_free(stream);
@@ -416,8 +421,6 @@ leat_code leat_http_create(leat_http **out, const leat_http_options *options, in
     *port = 0;
     LEAT_TRY(LEAT_NEW(&http, 1, err));
     http->options = *options;
-    if (http->options.comment_ms == 0) http->options.comment_ms = LEAT_HTTP_COMMENT_MS;
-    if (http->options.slow_ms == 0) http->options.slow_ms = LEAT_HTTP_SLOW_MS;
     pthread_mutex_init(&http->lock, NULL);
     leat_code code = leat_library_open(&http->mhd.handle, &microhttpd, &http->mhd, err);
     if (code == LEAT_OK) code = start(http, port, err);

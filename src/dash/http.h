@@ -70,7 +70,7 @@ typedef struct leat_http_options {
     const char *cookie; /* name of the cookie that is looked for */
     const leat_http_class *own;
     void *user;
-    int64_t comment_ms, slow_ms; /* 0: as above */
+    int64_t (*now_ns)(void *user); /* a clock that cannot be set; NULL: that of this machine */
 } leat_http_options;
 
 typedef struct leat_http leat_http;

@@ -7,6 +7,7 @@
 "use strict";
 
 const LINES = 6; // colours
+const FIRST = 2; // curves at the top
 const RETRY_MS = 10000; // after a refusal: as many pages as possible are open
 const SVG = document.createElementNS.bind(document, "http://www.w3.org/2000/svg");
 const $ = (id) => document.getElementById(id);
@@ -140,7 +141,7 @@ function show_values(figure, texts, head, index) {
 
 function draw_figure(figure, width) {
     const made = element("figure"), caption = element("figcaption"), scale = scale_of(figure);
-    const height = Math.round(Math.min(300, Math.max(190, width * 0.5)));
+    const height = width > 700 ? 220 : Math.round(Math.min(280, Math.max(190, width * 0.5)));
     const last = figure.steps[figure.steps.length - 1] || 1;
     const box = {left: width > 600 ? 64 : 56, right: width - 10, top: 10, bottom: height - 26,
                  log: scale.log};
@@ -179,16 +180,20 @@ function draw_figure(figure, width) {
     return made;
 }
 
-function draw_curves() {
-    if (!curves) return;
-    const place = $("figures");
-    const known = curves.figures.filter((figure) => figure.steps.length);
-    place.hidden = known.length === 0;
+/** Each as wide as a column of the grid. */
+function draw_figures(place, figures) {
+    place.hidden = figures.length === 0;
     place.replaceChildren();
-    // as wide as a column of the grid is
     const columns = getComputedStyle(place).gridTemplateColumns.split(" ");
     const width = Math.max(260, Math.round(parseFloat(columns[0]) || 420) - 30);
-    place.append(...known.map((figure) => draw_figure(figure, width)));
+    place.append(...figures.map((figure) => draw_figure(figure, width)));
+}
+
+/** The first ones are at the top, the others at the end of the page. */
+function draw_curves() {
+    if (!curves) return;
+    draw_figures($("figures"), curves.figures.slice(0, FIRST));
+    draw_figures($("further"), curves.figures.slice(FIRST));
 }
 
 // ---- Now -------------------------------------------------------------------------------------
@@ -254,13 +259,11 @@ function problems() {
 /** The step that is shown: the one that was picked, if it is still there, or the newest. */
 function show_samples() {
     const steps = facts.folder ? facts.folder.samples : [];
-    $("sampled").hidden = false;
-    $("picker").hidden = steps.length === 0;
-    $("no_samples").hidden = steps.length > 0;
-    $("no_samples").textContent = facts.folder ? "None so far."
-        : "None: they are files of the run's folder, which leat dash was not given.";
-    document.querySelector("main").classList.toggle("pictured", steps.length > 0);
-    if (facts.folder && steps.length === 0 && facts.step > 0) $("sampled").hidden = true;
+    $("sampled").hidden = steps.length === 0;
+    $("no_samples").hidden = facts.folder !== undefined;
+    const main = document.querySelector("main"), was = main.classList.contains("pictured");
+    main.classList.toggle("pictured", steps.length > 0);
+    if (was !== steps.length > 0) draw_curves(); // their columns have another width
     if (steps.length === 0) return;
     let index = picked < 0 ? steps.length - 1 : steps.indexOf(picked);
     if (index < 0) index = steps.length - 1;

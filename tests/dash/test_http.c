@@ -1,0 +1,289 @@
+/* The server with clients of its own: what is answered, how many streams there may be, and what
+ * becomes of readers that do not read. */
+/* TSan: the server's thread, and clients that wake it. */
+#include "check.h"
+
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "base/thread.h"
+#include "dash/http.h"
+
+/* What the server says: a stream has event 1, 2, ... as far as `number`. */
+typedef struct world {
+    leat_http *http;
+    int32_t port;
+    atomic_llong number;
+    int64_t event_bytes;
+    atomic_int asked;
+    atomic_llong idle_at; /* how far a stream is for which there was nothing */
+    atomic_llong now_ns;
+} world;
+
+static void answer(void *user, const leat_http_request *request, leat_http_reply *reply) {
+    world *w = user;
+    atomic_fetch_add(&w->asked, 1);
+    reply->status = 200;
+    reply->type = "text/plain";
+    if (strcmp(request->path, "/stream") == 0) {
+        reply->type = "text/event-stream";
+        reply->stream = true;
+        if (request->last_event != NULL) reply->cursor.seen[0] = atoll(request->last_event);
+        return;
+    }
+    assert_ok(leat_buf_printf(&reply->kept, err, "%s|%s|%s|%s", request->path,
+                              request->host != NULL ? request->host : "-",
+                              request->token != NULL ? request->token : "-",
+                              request->cookie != NULL ? request->cookie : "-"));
+}
+
+static leat_code on_news(void *user, leat_http_cursor *cursor, leat_buf *out, leat_error *err) {
+    world *w = user;
+    if (cursor->seen[0] >= atomic_load(&w->number)) {
+        atomic_store(&w->idle_at, cursor->seen[0]);
+        return LEAT_OK;
+    }
+    LEAT_TRY(leat_buf_printf(out, err, "id: %lld\n\n", (long long)++cursor->seen[0]));
+    LEAT_TRY(leat_buf_reserve(out, w->event_bytes, err));
+    memset(out->data + out->size, 'x', (size_t)w->event_bytes);
+    out->size += w->event_bytes;
+    return LEAT_OK;
+}
+
+static const leat_http_class own = {.answer = answer, .news = on_news};
+
+static int64_t on_clock(void *user) { return atomic_load(&((world *)user)->now_ns); }
+
+static void begin(world *w) {
+    const leat_http_options options = {.place = {.version = 4, .bytes = {127, 0, 0, 1}},
+                                       .cookie = "it",
+                                       .own = &own,
+                                       .user = w,
+                                       .now_ns = on_clock};
+    leat_error err = {0};
+    const leat_code code = leat_http_create(&w->http, &options, &w->port, &err);
+    if (code == LEAT_ERR_UNSUPPORTED) {
+        print_message("skipped: %s\n", err.message);
+        skip();
+    }
+    assert_int_equal(code, LEAT_OK);
+    assert_true(w->port > 0);
+}
+
+static void pass(world *w, int64_t ms) { atomic_fetch_add(&w->now_ns, ms * 1000000); }
+
+static void rest(void) { leat_word_wait(&(_Atomic uint32_t){0}, 0, 1000000); }
+
+static void wake(world *w) { assert_ok(leat_http_wake(w->http, err)); }
+
+/* A client with the address 127.0.0.`last`, which has said this. */
+static int say(const world *w, int last, const char *words) {
+    const int s = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    struct sockaddr_in mine = {.sin_family = AF_INET,
+                               .sin_addr.s_addr = htonl(0x7f000000u + (unsigned)last)};
+    struct sockaddr_in to = {.sin_family = AF_INET,
+                             .sin_port = htons((uint16_t)w->port),
+                             .sin_addr.s_addr = htonl(0x7f000001u)};
+    const struct timeval limit = {.tv_sec = 60};
+    assert_true(s >= 0);
+    assert_int_equal(setsockopt(s, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit), 0);
+    const int few = 4096; /* so that a server meets a reader that does not read */
+    assert_int_equal(setsockopt(s, SOL_SOCKET, SO_RCVBUF, &few, sizeof few), 0);
+    assert_int_equal(bind(s, (struct sockaddr *)&mine, sizeof mine), 0);
+    assert_int_equal(connect(s, (struct sockaddr *)&to, sizeof to), 0);
+    assert_int_equal(send(s, words, strlen(words), MSG_NOSIGNAL), (ssize_t)strlen(words));
+    return s;
+}
+
+/* Reads until the text is there, or the end; returns what was read. */
+static const char *read_until(int s, const char *words) {
+    static char text[65536];
+    size_t size = 0;
+    text[0] = 0;
+    while (strstr(text, words) == NULL) {
+        const ssize_t got = recv(s, text + size, sizeof text - 1 - size, 0);
+        assert_true(got >= 0);
+        if (got == 0) break;
+        size += (size_t)got;
+        text[size] = 0;
+    }
+    return text;
+}
+
+/* A request that ends its connection, and all of the answer. */
+static const char *ask(const world *w, const char *words) {
+    const int s = say(w, 1, words);
+    const char *text = read_until(s, "no such text");
+    close(s);
+    return text;
+}
+
+static void expect(const char *text, const char *words) {
+    if (strstr(text, words) == NULL) fail_msg("no \"%s\" in: %s", words, text);
+}
+
+#define CLOSE "Host: here\r\nConnection: close\r\n\r\n"
+#define STREAM "GET /stream HTTP/1.1\r\nHost: here\r\n\r\n"
+
+static void answers(void **state) {
+    static const char *const always[] = {
+        "Content-Security-Policy: default-src 'none'; script-src 'self'; style-src 'self'; ",
+        "frame-ancestors 'none'",
+        "X-Content-Type-Options: nosniff",
+        "Referrer-Policy: no-referrer",
+        "Cache-Control: no-store",
+        "Cross-Origin-Resource-Policy: same-origin",
+    };
+    world w = {0};
+    (void)state;
+    begin(&w);
+    const char *text = ask(&w, "GET /a%20b?token=t HTTP/1.1\r\nCookie: x=y; it=c\r\n" CLOSE);
+    expect(text, "HTTP/1.1 200 OK\r\n");
+    expect(text, "\r\n\r\n/a b|here|t|c");
+    for (size_t i = 0; i < sizeof always / sizeof always[0]; i++) expect(text, always[i]);
+    text = ask(&w, "HEAD /abc HTTP/1.1\r\n" CLOSE);
+    expect(text, "Content-Length: 13\r\n");
+    assert_null(strstr(text, "/abc|here"));
+    text = ask(&w, "HEAD /stream HTTP/1.1\r\n" CLOSE);
+    expect(text, "HTTP/1.1 200 OK\r\n");
+    assert_int_equal(leat_http_streams(w.http), 0);
+    atomic_store(&w.asked, 0);
+    text = ask(&w, "POST / HTTP/1.1\r\nContent-Length: 5\r\n" CLOSE "hello");
+    expect(text, "HTTP/1.1 405 ");
+    expect(text, "Allow: GET, HEAD\r\n");
+    for (size_t i = 0; i < sizeof always / sizeof always[0]; i++) expect(text, always[i]);
+    expect(ask(&w, "DELETE / HTTP/1.1\r\n" CLOSE), "HTTP/1.1 405 ");
+    assert_int_equal(atomic_load(&w.asked), 0);
+    /* a body is thrown away, and one without an end ends the connection */
+    expect(ask(&w, "GET /x HTTP/1.1\r\nContent-Length: 5\r\n" CLOSE "hello"), "/x|here");
+    leat_http_destroy(w.http);
+}
+
+/* 8 of an address, 64 of all; one that ends makes place for another. */
+static void limits(void **state) {
+    enum { EACH = LEAT_HTTP_STREAMS_EACH, ALL = LEAT_HTTP_STREAMS_MAX };
+    int streams[ALL];
+    world w = {.number = 1};
+    (void)state;
+    begin(&w);
+    for (int i = 0; i < ALL; i++) {
+        streams[i] = say(&w, 1 + i / EACH, STREAM);
+        expect(read_until(streams[i], "id: 1\n"), "Content-Type: text/event-stream\r\n");
+        if (i != EACH - 1) continue;
+        const int more = say(&w, 1, "GET /stream HTTP/1.1\r\n" CLOSE);
+        const char *text = read_until(more, "tries again.\n");
+        expect(text, "HTTP/1.1 503 ");
+        expect(text, "Retry-After: 10\r\n");
+        close(more);
+    }
+    assert_int_equal(leat_http_streams(w.http), ALL);
+    int other = say(&w, 1 + ALL / EACH, "GET /stream HTTP/1.1\r\n" CLOSE);
+    expect(read_until(other, "tries again.\n"), "HTTP/1.1 503 ");
+    close(other);
+    expect(ask(&w, "GET /page HTTP/1.1\r\n" CLOSE), "/page|here"); /* the page itself is there */
+    close(streams[ALL - 1]);
+    while (leat_http_streams(w.http) == ALL) { /* its end is noticed with what is sent next */
+        atomic_fetch_add(&w.number, 1);
+        wake(&w);
+        rest();
+    }
+    other = say(&w, 1 + ALL / EACH, STREAM);
+    expect(read_until(other, "id: "), "HTTP/1.1 200 OK\r\n");
+    leat_http_destroy(w.http); /* with streams that are open */
+    for (int i = 0; i < ALL - 1; i++) close(streams[i]);
+    close(other);
+}
+
+/* The last stream has all that there is, and waits for more. */
+static void until_idle(world *w) {
+    while (atomic_load(&w->idle_at) != atomic_load(&w->number)) rest();
+    (void)leat_http_streams(w->http); /* a lock later: the library waits, too */
+}
+
+static void news_comments_and_resume(void **state) {
+    world w = {.number = 2};
+    char byte;
+    (void)state;
+    begin(&w);
+    int s = say(&w, 1, "GET /stream HTTP/1.1\r\nHost: here\r\nLast-Event-ID: 1\r\n\r\n");
+    const char *text = read_until(s, "id: 2\n\n");
+    assert_null(strstr(text, "id: 1\n"));
+    until_idle(&w);
+    pass(&w, LEAT_HTTP_COMMENT_MS);
+    wake(&w);
+    expect(read_until(s, "nothing new\n\n\r\n"), ": nothing new");
+    until_idle(&w);
+    pass(&w, LEAT_HTTP_COMMENT_MS - 1); /* too early for the next one */
+    wake(&w);
+    assert_int_equal(recv(s, &byte, 1, MSG_DONTWAIT), -1);
+    atomic_store(&w.number, 3);
+    wake(&w);
+    text = read_until(s, "id: 3\n\n");
+    assert_null(strstr(text, "nothing new"));
+    close(s);
+    leat_http_destroy(w.http);
+}
+
+/* A reader that takes nothing is dropped; one that does is not. */
+static void slow_readers(void **state) {
+    world w = {.number = 1, .event_bytes = 1000000};
+    char some[65536];
+    (void)state;
+    begin(&w);
+    const int slow = say(&w, 1, STREAM);
+    read_until(slow, "id: 1\n");
+    const int quick = say(&w, 2, STREAM);
+    while (atomic_load(&w.idle_at) == 0) {
+        while (recv(quick, some, sizeof some, MSG_DONTWAIT) > 0) continue;
+        rest();
+    }
+    assert_int_equal(leat_http_streams(w.http), 2);
+    pass(&w, LEAT_HTTP_SLOW_MS - 1);
+    wake(&w);
+    until_idle(&w);
+    assert_int_equal(leat_http_streams(w.http), 2);
+    pass(&w, 1);
+    wake(&w);
+    while (leat_http_streams(w.http) == 2) rest();
+    assert_int_equal(leat_http_streams(w.http), 1);
+    while (recv(slow, some, sizeof some, 0) > 0) continue; /* what was on its way, then its end */
+    atomic_store(&w.number, 2);
+    wake(&w);
+    read_until(quick, "id: 2\n");
+    close(slow);
+    close(quick);
+    leat_http_destroy(w.http);
+}
+
+static void taken_port(void **state) {
+    world w = {0}, again = {0};
+    (void)state;
+    begin(&w);
+    const leat_http_options options = {
+        .place = {4, {127, 0, 0, 1}, w.port}, .cookie = "it", .own = &own, .user = &again};
+    assert_fails(leat_http_create(&again.http, &options, &again.port, err), LEAT_ERR_OPTION,
+                 "another program listens there");
+    assert_null(again.http);
+    const leat_http_options far = {
+        .place = {4, {192, 0, 2, 1}, 0}, .cookie = "it", .own = &own, .user = &again};
+    assert_fails(leat_http_create(&again.http, &far, &again.port, err), LEAT_ERR_OPTION,
+                 "no such address");
+    leat_http_destroy(w.http);
+    leat_http_destroy(NULL);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(answers),
+        cmocka_unit_test(limits),
+        cmocka_unit_test(news_comments_and_resume),
+        cmocka_unit_test(slow_readers),
+        cmocka_unit_test(taken_port),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
