@@ -35,6 +35,9 @@ LIBRARIES = (
     ("libwebp", ("libwebp.so.7",), "1.2", "libwebp7",
      "ingest images IN/pictures -o OUT --max-rejected 0.9", "a WebP, which is read with",
      ", or convert the file to PNG or JPEG"),
+    ("libmicrohttpd", ("libmicrohttpd.so.12",), "0.9.72", "libmicrohttpd12",
+     "dash --db postgresql://u:p@127.0.0.1:1/d --listen 127.0.0.1:0", "the page is served with",
+     ""),
     ("libpq", ("libpq.so.5",), "13", "libpq5", "status --db postgresql://u:p@127.0.0.1:1/d",
      "PostgreSQL is reached through", ""),
 )
