@@ -131,13 +131,13 @@ static void put_segment(const drawing *to, int y, const leat_report_sequence *se
 
 /* A part of no single segment. */
 static void put_rest(const drawing *to, int y, const leat_report_sequence *sequence, int64_t begin,
-                     int64_t end, const char *kind, const char *words) {
+                     int64_t end, const char *words) {
     bool padding = begin >= sequence->tokens;
     if (begin >= end) return;
     if (!padding) put_body(to, y, begin, end, to->count + COLOURED, words);
     put_strip(to, y, begin, end, padding ? "bar zero" : "bar second", words);
     leat_textbuf_printf(to->page->csv, "%lld,,%lld,%lld,,,,%s\n", (long long)sequence->sequence,
-                        (long long)begin, (long long)end, kind);
+                        (long long)begin, (long long)end, padding ? "padding" : "more");
 }
 
 static void put_sequence(const drawing *to, int y, const leat_report_sequence *sequence) {
@@ -148,11 +148,11 @@ static void put_sequence(const drawing *to, int y, const leat_report_sequence *s
     for (int64_t k = 0; k < kept; k++) put_segment(to, y, sequence, k);
     snprintf(words, sizeof words, "segments from %s on", leat_words_count(many, kept + 1));
     put_rest(to, y, sequence, kept > 0 ? sequence->segments[kept - 1].end : 0, sequence->tokens,
-             "more", words);
+             words);
     snprintf(words, sizeof words, "%s%s of padding",
              sequence->is_masked ? "masked for damaged data: " : "",
              leat_things(many, length - sequence->tokens, "position"));
-    put_rest(to, y, sequence, sequence->tokens, length, "padding", words);
+    put_rest(to, y, sequence, sequence->tokens, length, words);
 }
 
 /* ---- The figure --------------------------------------------------------------------------- */

@@ -202,18 +202,17 @@ static void put_microhttpd(leat_build_item *item) {
 }
 
 static void (*const items[])(leat_build_item *) = {
-    put_commit, put_kind,      put_compiler,
+    put_commit,    put_kind,    put_compiler,
 #if defined(__x86_64__)
-    put_avx2,   put_avx512,    put_sha,
+    put_avx2,      put_avx512,  put_sha,
 #elif defined(__aarch64__)
     put_neon,
 #else
     put_portable,
 #endif
-    put_zstd,   put_brotli,    put_snappy,   put_lz4,  put_zlib,
-    put_xxhash, put_libcrypto, put_jansson,  put_jpeg, put_png,
-    put_zip,    put_yaml,      put_webp,     put_lzma, put_bzip2,
-    put_microhttpd,
+    put_zstd,      put_brotli,  put_snappy,   put_lz4,        put_zlib, put_xxhash,
+    put_libcrypto, put_jansson, put_jpeg,     put_png,        put_zip,  put_yaml,
+    put_webp,      put_lzma,    put_bzip2,    put_microhttpd,
 };
 
 bool leat_build_info(int index, leat_build_item *item) {

@@ -168,6 +168,13 @@ static leat_code load(leat_crowd_status *status, const char *url, leat_error *er
     return code;
 }
 
+leat_code leat_status_explain(const leat_error *why, leat_error *err) {
+    if (why->code == LEAT_ERR_NOT_FOUND && strstr(why->message, "leat.training_state") != NULL)
+        return leat_fail(err, why->code,
+                         "the database has no schema \"leat\": no run was coordinated in it yet");
+    return leat_error_copy(err, why);
+}
+
 leat_code leat_crowd_status_load(leat_crowd_status **out, const char *url, leat_error *err) {
     leat_crowd_status *status = NULL;
     leat_error why = {0};
@@ -179,11 +186,7 @@ leat_code leat_crowd_status_load(leat_crowd_status **out, const char *url, leat_
         return LEAT_OK;
     }
     leat_crowd_status_destroy(status);
-    if (code == LEAT_ERR_NOT_FOUND && strstr(why.message, "leat.training_state") != NULL)
-        return leat_fail(err, code,
-                         "the database has no schema \"leat\": no run was coordinated in "
-                         "it yet");
-    return leat_error_copy(err, &why);
+    return leat_status_explain(&why, err);
 }
 
 void leat_crowd_status_destroy(leat_crowd_status *status) {

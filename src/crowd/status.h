@@ -27,5 +27,7 @@ typedef struct leat_status_wanted {
  * leat_crowd_status_load; what was read so far stays, and is freed with the status. */
 LEAT_MUST_CHECK leat_code leat_status_read(leat_pg *pg, const leat_status_wanted *wanted,
                                            leat_crowd_status *status, leat_error *err);
+/* An error of it for people: that there is no schema yet. Returns its code. */
+LEAT_MUST_CHECK leat_code leat_status_explain(const leat_error *why, leat_error *err);
 
 #endif

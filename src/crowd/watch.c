@@ -149,15 +149,16 @@ static leat_code look_within(leat_crowd_watch *watch, int64_t after, leat_crowd_
 
 leat_code leat_crowd_watch_look(leat_crowd_watch *watch, int64_t after, leat_crowd_seen *seen,
                                 leat_crowd_step_fn stepped, void *user, leat_error *err) {
+    leat_error why = {0};
     leat_code code = LEAT_OK;
     if (watch->pg == NULL) {
         LEAT_TRY(
             leat_pg_connect(&watch->pg, &watch->place, "leat dash", TIMEOUT_MS, watch->stop, err));
-        code = leat_database_check_version(watch->pg, err);
+        code = leat_database_check_version(watch->pg, &why);
     }
-    if (code == LEAT_OK) code = look_within(watch, after, seen, stepped, user, err);
+    if (code == LEAT_OK) code = look_within(watch, after, seen, stepped, user, &why);
     if (code == LEAT_OK) return code;
     leat_pg_close(watch->pg); /* also ends the transaction */
     watch->pg = NULL;
-    return code;
+    return leat_status_explain(&why, err);
 }

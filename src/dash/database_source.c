@@ -116,9 +116,10 @@ static void find_names(leat_database_source *source) {
 
 /* In words without a host or an address: the page is shown to others. */
 static const char *problem_of(leat_code code) {
-    if (code == LEAT_ERR_CONNECTION || code == LEAT_ERR_BUSY)
+    if (code == LEAT_ERR_CONNECTION)
         return "The database cannot be reached now; leat dash tries again.";
-    if (code == LEAT_ERR_NOT_FOUND) return "The database has no such run now.";
+    if (code == LEAT_ERR_NOT_FOUND) return "The database has no such run; leat dash looks again.";
+    if (code == LEAT_ERR_BUSY) return "The database is being restored; leat dash looks again.";
     return "The database cannot be read; where leat dash runs, it says why.";
 }
 

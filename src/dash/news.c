@@ -26,7 +26,8 @@ leat_code leat_news_publish(leat_news *news, int document, const char *text, int
     leat_code code = LEAT_OK;
     leat_buf *of = &news->documents[document].text;
     if (size_bytes > 0 && text[size_bytes - 1] == '\n') size_bytes--;
-    LEAT_ASSERT(memchr(text, '\n', (size_t)size_bytes) == NULL);
+    const bool is_line = memchr(text, '\n', (size_t)size_bytes) == NULL;
+    LEAT_ASSERT(is_line);
     pthread_mutex_lock(&news->lock);
     if (of->size != size_bytes || size_bytes == 0 ||
         memcmp(of->data, text, (size_t)size_bytes) != 0) {

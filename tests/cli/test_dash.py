@@ -1,5 +1,5 @@
-"""leat dash RUN: the page follows a run that grows, is resumed and rewound; who may see it. Runs the
-command named by LEAT (default: build/leat).
+"""leat dash RUN: the page follows a run that grows, is resumed and rewound; who may see it. Runs
+the command named by LEAT (default: build/leat).
 """
 # TSan: the page is served by a thread beside the one that looks at the run.
 import http.client
