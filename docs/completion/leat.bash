@@ -28,7 +28,7 @@ _leat() {
     compopt +o default  # a command follows, not a file
   fi
   if ((COMP_CWORD == first)); then
-    values=' ingest inspect cat batches synth train eval detect sample export import coordinate work status doctor version'
+    values=' ingest inspect cat batches synth train eval detect sample export import coordinate work status dash doctor version'
     if ((first == 1)); then values="--help --version help$values"; fi
     COMPREPLY=($(compgen -W "$values" -- "$word"))
     return
@@ -460,6 +460,12 @@ _leat() {
     options='--help --db --json'
     case $before in
     --db) values=file ;;
+    esac ;;
+  'dash'\ *)
+    options='--help --db --listen --quiet'
+    case $before in
+    --db) values=file ;;
+    --listen) values=file ;;
     esac ;;
   'doctor'\ *)
     options='--help --db --workers --json --temp --kernels --hash'

@@ -19,7 +19,7 @@ _leat() {
     ((CURRENT -= 1))
   fi
   if ((CURRENT == 2)); then
-    compadd -- ingest inspect cat batches synth train eval detect sample export import coordinate work status doctor version
+    compadd -- ingest inspect cat batches synth train eval detect sample export import coordinate work status dash doctor version
     [[ -n $help ]] || compadd -- help
     return
   fi
@@ -576,6 +576,14 @@ _leat() {
     _arguments '*:file:_files' \
       '--db[database of the run, as leat coordinate printed it, or - or @FILE to read the URL; ?run=NAME chooses one of several]:db:_files' \
       '--json[write one JSON document to stdout]' \
+      '--help[show this text]' ;;
+  'dash'\ *)
+    shift 1 words
+    ((CURRENT -= 1))
+    _arguments '*:file:_files' \
+      '--db[database of the run, as leat coordinate printed it, or - or @FILE to read the URL; ?run=NAME chooses one of several]:db:_files' \
+      '--listen[where to serve the page; beyond this machine, such as at 0.0.0.0:8501, only who has the printed address with its token sees it]:listen:_files' \
+      '--quiet[do not report progress on stderr, which is otherwise a line on a terminal and one line a minute elsewhere]' \
       '--help[show this text]' ;;
   'doctor'\ *)
     shift 1 words
