@@ -74,7 +74,7 @@ class Help(unittest.TestCase):
                                       "cat", "batches", "synth probes", "synth can",
                                       "synth images", "train dcgan", "train vgae", "train gat",
                                        "eval", "detect", "sample", "export", "import",
-                                       "coordinate", "work", "status", "doctor", "version"])
+                                       "coordinate", "work", "status", "dash", "doctor", "version"])
 
     def test_every_command_explains_itself(self):
         for words in commands():
