@@ -5,6 +5,7 @@
 
 #include "base/thread.h"
 #include "leat/crowd.h"
+#include "leat/dash.h"
 #include "leat/detect_run.h"
 #include "leat/ingest.h"
 #include "leat/load_can.h"
@@ -155,6 +156,7 @@ static void crowd(void) {
     number("work", "threads", worker.threads);
     number("work", "memory", worker.memory_bytes);
     say("work", "kernels", worker.kernels);
+    say("dash", "listen", leat_dash_options_default().listen);
     number("work", "poll-ms", worker.poll_ms);
     say("work", "on-battery", worker.pause_on_battery ? "pause" : "work");
 }
