@@ -26,6 +26,8 @@ leat_code leat_news_publish(leat_news *news, int document, const char *text, int
     leat_code code = LEAT_OK;
     leat_buf *of = &news->documents[document].text;
     if (size_bytes > 0 && text[size_bytes - 1] == '\n') size_bytes--;
+    /* both fit into what is written for a stream at once: lists and texts have a size */
+    LEAT_ASSERT(size_bytes >= 0 && size_bytes < LEAT_HTTP_PIECE_MAX / LEAT_HTTP_DOCUMENTS - 256);
     const bool is_line = memchr(text, '\n', (size_t)size_bytes) == NULL;
     LEAT_ASSERT(is_line);
     pthread_mutex_lock(&news->lock);

@@ -139,8 +139,9 @@ function show_values(figure, texts, head, index) {
     figure.lines.forEach((line, k) => { texts[k].textContent = number(line.ys[index]); });
 }
 
+/** Legend and plot. */
 function draw_figure(figure, width) {
-    const made = element("figure"), caption = element("figcaption"), scale = scale_of(figure);
+    const caption = element("figcaption"), scale = scale_of(figure);
     const height = width > 700 ? 220 : Math.round(Math.min(280, Math.max(190, width * 0.5)));
     const last = figure.steps[figure.steps.length - 1] || 1;
     const box = {left: width > 600 ? 64 : 56, right: width - 10, top: 10, bottom: height - 26,
@@ -176,17 +177,18 @@ function draw_figure(figure, width) {
     });
     svg.addEventListener("pointerleave", newest);
     newest();
-    made.append(caption, svg);
-    return made;
+    return [caption, svg];
 }
 
-/** Each as wide as a column of the grid. */
+/** Each as wide as its frame, which is as wide as the others leave it. */
 function draw_figures(place, figures) {
+    const frames = figures.map(() => element("figure"));
     place.hidden = figures.length === 0;
-    place.replaceChildren();
-    const columns = getComputedStyle(place).gridTemplateColumns.split(" ");
-    const width = Math.max(260, Math.round(parseFloat(columns[0]) || 420) - 30);
-    place.append(...figures.map((figure) => draw_figure(figure, width)));
+    place.replaceChildren(...frames);
+    frames.forEach((frame, i) => {
+        const width = Math.max(260, Math.floor(frame.clientWidth) - 28);
+        frame.append(...draw_figure(figures[i], width));
+    });
 }
 
 /** The first ones are at the top, the others at the end of the page. */
@@ -240,7 +242,7 @@ function head() {
     $("steps").textContent = "step " + count(facts.step) +
         (facts.steps > 0 ? " of " + count(facts.steps) : "");
     $("left").textContent = !done && facts.seconds_left !== undefined
-        ? time(facts.seconds_left) + " left" : "";
+        ? (facts.seconds_left < 1 ? "less than 1 s" : time(facts.seconds_left)) + " left" : "";
     $("progress").hidden = !(facts.steps > 0);
     $("progress").max = facts.steps || 1;
     $("progress").value = facts.step;
@@ -343,8 +345,8 @@ function units(of) {
         svg.append(drawn("rect", {class: kind, x, y: 4, height: 18, width}));
         x += width;
     }
-    $("units").replaceChildren(svg);
-    $("units_words").textContent = of.done + " done, " + of.out + " out, " + of.ready + " ready" +
+    $("units").replaceChildren(...all > 0 ? [svg] : []);
+    $("units_words").textContent = all === 0 ? "No step is open." : of.done + " done, " + of.out + " out, " + of.ready + " ready" +
         (of.unit_size > 0 ? ", of " + plural(of.unit_size, facts.many, facts.many) + " each" : "") +
         "; " + bytes(of.payload_bytes) + " up a unit, " + bytes(of.weights_bytes) + " down a step";
 }

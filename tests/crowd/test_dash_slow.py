@@ -51,6 +51,7 @@ class DashCrowd(Runs):
             self.many_machines(dash)
             self.database_away(dash)
         self.both()
+        self.gone_back()
 
     def many_machines(self, dash):
         """A page stays small; half of the machines work."""
@@ -81,6 +82,21 @@ class DashCrowd(Runs):
         dash.until("facts", lambda of: "problem" not in of["database"])
         said = dash.end()
         self.assertIn("127.0.0.1", said)  # for whoever runs it
+
+    def gone_back(self):
+        """Steps that were taken again with other values, and steps that are no longer there."""
+        with Dash("--db", self.url("ann")) as dash:
+            losses = dash.json("/curves.json")["figures"][0]
+            self.assertEqual(losses["steps"], [1, 2, 3])
+            self.server.sql("update leat.step set values = array_fill(7.5::double precision, "
+                            "array[cardinality(values)]) where step = 2", database=self.database)
+            losses = dash.until("curves", lambda of: of["figures"] and
+                                of["figures"][0]["lines"][0]["ys"][-1] == 7.5)["figures"][0]
+            self.assertEqual(losses["steps"], [1, 2, 3])
+            self.assertNotEqual(losses["lines"][0]["ys"][0], 7.5)
+            self.server.sql("delete from leat.step where step > 0; update leat.run set step = 1",
+                            database=self.database)
+            dash.until("curves", lambda of: of["figures"] and of["figures"][0]["steps"] == [1])
 
     def both(self):
         with Dash(self.folder, "--db", self.url("ann")) as dash:
