@@ -120,13 +120,29 @@ static int64_t clock_of(const leat_http *http) {
     return of->now_ns != NULL ? of->now_ns(of->user) : leat_clock_ns();
 }
 
+/* Under the lock. The library does not look at a connection that is suspended: whether its browser
+ * has closed it, as when a page is loaded again, is seen here. */
+static void resume(leat_http *http, http_stream *stream) {
+    char byte;
+    if (!stream->suspended) return;
+    const ssize_t got = recv(stream->socket, &byte, 1, MSG_PEEK | MSG_DONTWAIT);
+    if (got == 0 || (got < 0 && errno != EAGAIN && errno != EINTR)) stream->dropped = true;
+    stream->suspended = false;
+    stream->since_ns = clock_of(http);
+    http->mhd.resume_connection(stream->connection);
+}
+
 /* Whether one more is allowed; then it is in the list. */
 static bool add_stream(leat_http *http, http_stream *stream) {
-    int same = 0;
+    int all = 0, same = 0;
     pthread_mutex_lock(&http->lock);
-    for (const http_stream *of = http->streams; of != NULL; of = of->next)
+    for (http_stream *of = http->streams; of != NULL; of = of->next) {
+        resume(http, of);
+        if (of->dropped) continue;
+        all++;
         same += memcmp(of->key, stream->key, KEY_BYTES) == 0;
-    const bool may = http->stream_count < LEAT_HTTP_STREAMS_MAX && same < LEAT_HTTP_STREAMS_EACH;
+    }
+    const bool may = all < LEAT_HTTP_STREAMS_MAX && same < LEAT_HTTP_STREAMS_EACH;
     if (may) {
         stream->next = http->streams;
         http->streams = stream;
@@ -194,11 +210,8 @@ leat_code leat_http_wake(leat_http *http, leat_error *err) {
     const int64_t now_ns = clock_of(http);
     pthread_mutex_lock(&http->lock);
     for (http_stream *of = http->streams; of != NULL; of = of->next) {
-        if (of->suspended) {
-            of->suspended = false;
-            of->since_ns = now_ns;
-            http->mhd.resume_connection(of->connection);
-        } else if (!of->dropped && now_ns - of->since_ns >= LEAT_HTTP_SLOW_MS * INT64_C(1000000)) {
+        if (of->suspended) resume(http, of);
+        else if (!of->dropped && now_ns - of->since_ns >= LEAT_HTTP_SLOW_MS * INT64_C(1000000)) {
             of->dropped = true;
             (void)shutdown(of->socket, SHUT_RDWR);
         }
@@ -432,10 +445,7 @@ leat_code leat_http_create(leat_http **out, const leat_http_options *options, in
 /* The library does not end while a connection is suspended. */
 static void resume_all(leat_http *http) {
     pthread_mutex_lock(&http->lock);
-    for (http_stream *of = http->streams; of != NULL; of = of->next) {
-        if (of->suspended) http->mhd.resume_connection(of->connection);
-        of->suspended = false;
-    }
+    for (http_stream *of = http->streams; of != NULL; of = of->next) resume(http, of);
     pthread_mutex_unlock(&http->lock);
 }
 

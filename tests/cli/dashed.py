@@ -2,11 +2,35 @@
 import contextlib
 import http.client
 import json
+import shutil
 import signal
 import subprocess
+import time
 import urllib.parse
 
 from command import LEAT, LIMIT, wait_for_output
+
+
+def in_browser(url, is_there, folder, width=1280):
+    """The page as Chromium has it, once this is true of its text; None: there is no Chromium. It
+    complains of nothing. How long a page takes is not known: it is opened again until it is
+    there."""
+    browser = shutil.which("chromium") or shutil.which("chromium-browser")
+    begin = time.monotonic()
+    while browser is not None:
+        done = subprocess.run(
+            [browser, "--headless", "--no-sandbox", "--disable-gpu", "--no-first-run",
+             "--disable-background-networking", "--disable-component-update", "--disable-sync",
+             f"--user-data-dir={folder}", f"--window-size={width},800", "--enable-logging=stderr",
+             "--timeout=3000", "--dump-dom", url],
+            check=False, text=True, capture_output=True, timeout=LIMIT)
+        if "CONSOLE" in done.stderr:
+            raise AssertionError(done.stderr)
+        if is_there(done.stdout):
+            return done.stdout
+        if time.monotonic() - begin > LIMIT:
+            raise AssertionError(f"not in {LIMIT} s: {done.stdout}{done.stderr}")
+    return None
 
 
 class Dash:

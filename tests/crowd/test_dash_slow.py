@@ -7,7 +7,7 @@ import server
 from runs import Runs
 
 from command import leat
-from dashed import Dash
+from dashed import Dash, in_browser
 
 server.require()
 SCRIPT = "<script>alert(1)</script>"
@@ -49,6 +49,7 @@ class DashCrowd(Runs):
                 for shown, row in zip(line["ys"], lines, strict=True):
                     self.assertAlmostEqual(shown, row[at], 5)
             self.many_machines(dash)
+            self.look_at_it(dash)
             self.database_away(dash)
         self.both()
         self.gone_back()
@@ -70,6 +71,19 @@ class DashCrowd(Runs):
             next(dash.events())
         self.assertEqual(self.ask("select count(*) from pg_stat_activity where application_name = "
                                   "'leat dash'"), "1")
+
+    def look_at_it(self, dash):
+        """In a browser, where there is one: the names of volunteers are text, and run nothing."""
+        shown = SCRIPT.replace("<", "&lt;").replace(">", "&gt;")
+        page = in_browser(dash.url, lambda text: f"unit 2: {shown}" in text,
+                          f"{self.data}/chromium", width=390)
+        if page is None:
+            print("skipped: chromium is not installed")
+            return
+        self.assertNotIn(SCRIPT, page)
+        self.assertEqual(page.count("<script"), 1)
+        self.assertIn(">100 of 1,001<", page)
+        self.assertIn("<svg", page)
 
     def database_away(self, dash):
         """The page keeps what it had, says so without an address, and goes on."""
