@@ -74,7 +74,9 @@ static leat_code load_step(leat_pg *pg, int64_t id, leat_crowd_run *run, leat_er
         "count(*) filter (where u.status = 'completed'), "
         "(select percentile_cont(0.5) within group (order by seconds) from (select extract(epoch "
         "from created_at - lag(created_at) over (order by iteration)) as seconds from "
-        "leat.loss_history where run = $1 order by iteration desc limit 20) d) "
+        "leat.loss_history where run = $1 and iteration >= $2 - 21 order by iteration desc limit "
+        "20) "
+        "d) "
         "from leat.work_units u where u.run = $1 and u.iteration = $2",
         err, LEAT_PG_I(id), LEAT_PG_I(run->step)));
     run->ready = leat_pg_int(rows, 0, 0);

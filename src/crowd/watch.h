@@ -13,7 +13,7 @@ enum {
     LEAT_WATCH_WORKERS = 100,
     LEAT_WATCH_ACCOUNTS = 100,
     LEAT_WATCH_EVENTS = 20,
-    LEAT_WATCH_STEPS = 1000, /* whose values a look reads at most */
+    LEAT_WATCH_STEPS = 4000, /* whose values a look reads at most */
 };
 
 typedef struct leat_crowd_account {
