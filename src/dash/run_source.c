@@ -92,6 +92,7 @@ leat_code leat_run_source_look(leat_run_source *source, leat_error *err) {
 leat_code leat_run_source_create(leat_run_source *source, const char *path, leat_error *err) {
     *source = (leat_run_source){.problem = "not read yet"};
     pthread_mutex_init(&source->lock, NULL);
+    LEAT_TRY(leat_path_check_local(path, err));
     LEAT_TRY(leat_path_real(path, source->path, err));
     return leat_run_source_look(source, err);
 }

@@ -29,7 +29,7 @@ class RemotePaths(folder.Folder):
                       "batches d --steps 1 --save-state s3://b/x",
                       "batches d --steps 1 --report s3://b/x.html", "export d -o s3://b/x",
                       "import s3://b/x -o y", "sample s3://b/x -o y", "train dcgan s3://b/x -o y",
-                      "doctor S3://b/x"):
+                      "dash s3://b/x", "doctor S3://b/x"):
             done = leat(*words.split(), cwd=self.top)
             said = done.stdout + done.stderr
             self.assertNotEqual(done.returncode, 0, words)
