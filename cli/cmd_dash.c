@@ -33,6 +33,7 @@ static int run_dash(leat_cli *cli) {
         options.db = url;
     }
     options.listen = leat_cli_text(cli, "listen");
+    options.metrics = leat_cli_flag(cli, "metrics");
     options.colours = leat_template("colours.css");
     options.progress = leat_cli_progress;
     options.ready = on_ready;
@@ -53,6 +54,9 @@ static const leat_cli_option options[] = {
      .own.help = "where to serve the page; beyond this machine, such as at 0.0.0.0:8501, only who "
                  "has the printed address with its token sees it",
      .preset = "127.0.0.1:8501"},
+    {.own.name = "metrics",
+     .own.kind = LEAT_SETTING_FLAG,
+     .own.help = "also serve /metrics, numbers for Prometheus"},
     {0},
 };
 
@@ -65,7 +69,7 @@ static const leat_cli_example examples[] = {
 const leat_cli_command leat_cmd_dash = {
     .words = "dash",
     .purpose = "show a run as a page in a browser",
-    .usage = "[RUN] [--db URL] [--listen ADDRESS:PORT]",
+    .usage = "[RUN] [--db URL] [--listen ADDRESS:PORT] [--metrics]",
     .about =
         "Serves a page that follows a run of leat train or leat coordinate: losses, samples, time "
         "left. With --db also who works, what each account and machine contributed, units, "

@@ -462,7 +462,7 @@ _leat() {
     --db) values=file ;;
     esac ;;
   'dash'\ *)
-    options='--help --db --listen --quiet'
+    options='--help --db --listen --metrics --quiet'
     case $before in
     --db) values=file ;;
     --listen) values=file ;;

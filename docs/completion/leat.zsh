@@ -583,6 +583,7 @@ _leat() {
     _arguments '*:file:_files' \
       '--db[database of the run, as leat coordinate printed it, or - or @FILE to read the URL; ?run=NAME chooses one of several]:db:_files' \
       '--listen[where to serve the page; beyond this machine, such as at 0.0.0.0:8501, only who has the printed address with its token sees it]:listen:_files' \
+      '--metrics[also serve /metrics, numbers for Prometheus]' \
       '--quiet[do not report progress on stderr, which is otherwise a line on a terminal and one line a minute elsewhere]' \
       '--help[show this text]' ;;
   'doctor'\ *)

@@ -20,6 +20,7 @@ typedef struct leat_dash_options {
     /* "ADDRESS:PORT", where to listen: beyond the loopback interface everybody needs a token, which
      * is drawn at each start. */
     const char *listen;
+    bool metrics;        /* also serve /metrics, in Prometheus's text format */
     const char *colours; /* a style sheet that the page has besides its own; NULL: none */
     /* May be NULL. The first asks from time to time whether to go on: false ends. `ready` is called
      * once with the page's address, which has the token if there is one; `say` with a line for the

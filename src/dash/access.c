@@ -150,9 +150,12 @@ bool leat_access_admit(const leat_access *access, const leat_http_request *reque
         return false;
     }
     if (access->open || leat_access_is_equal(request->cookie, access->cookie)) return true;
-    if (leat_access_is_equal(request->token, access->token) && strcmp(request->path, "/") == 0) {
-        lead_on(access, reply);
-        return false;
+    if (leat_access_is_equal(request->token, access->token)) {
+        if (strcmp(request->path, LEAT_ACCESS_METRICS) == 0) return true;
+        if (strcmp(request->path, "/") == 0) {
+            lead_on(access, reply);
+            return false;
+        }
     }
     say(reply, 401, "text/html; charset=utf-8",
         "<!DOCTYPE html>\n<html lang=\"en\">\n<meta charset=\"utf-8\">\n<title>leat dash</title>\n"

@@ -32,6 +32,9 @@ bool leat_access_knows_host(const leat_access *access, const char *host);
 /* In a time that does not depend on where they differ. NULL is equal to nothing. */
 bool leat_access_is_equal(const char *given, const char *wanted);
 
+/* What may have the token with each request: a program that reads numbers keeps no cookie. */
+#define LEAT_ACCESS_METRICS "/metrics"
+
 /* True: the request may be answered. False: *reply says why not, or leads on without the token. */
 bool leat_access_admit(const leat_access *access, const leat_http_request *request,
                        leat_http_reply *reply);

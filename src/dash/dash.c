@@ -13,6 +13,7 @@
 #include "base/thread.h"
 #include "dash/access.h"
 #include "dash/database_source.h"
+#include "dash/metrics.h"
 #include "dash/news.h"
 #include "dash/run_source.h"
 
@@ -26,6 +27,8 @@ typedef struct dash {
     leat_database_source database;
     bool has_run, has_database;
     leat_dash_facts *facts;
+    pthread_mutex_t lock; /* of `metrics` */
+    leat_buf metrics;
     leat_http *http;
     leat_stop stop;
     char said[SAID][LEAT_MESSAGE_BYTES]; /* the last problem of each source */
@@ -99,6 +102,18 @@ static bool answer_samples(dash *self, const char *path, leat_http_reply *reply)
     return true;
 }
 
+static bool answer_metrics(dash *self, const char *path, leat_http_reply *reply) {
+    if (!self->options->metrics || strcmp(path, LEAT_ACCESS_METRICS) != 0) return false;
+    reply->status = 200;
+    reply->type = LEAT_DASH_METRICS_TYPE;
+    pthread_mutex_lock(&self->lock);
+    const leat_code code =
+        leat_buf_append(&reply->kept, self->metrics.data, self->metrics.size, NULL);
+    pthread_mutex_unlock(&self->lock);
+    if (code != LEAT_OK) answer_words(reply, 503, "Not enough memory now.\n");
+    return true;
+}
+
 static void answer(void *user, const leat_http_request *request, leat_http_reply *reply) {
     dash *self = user;
     const char *path = request->path;
@@ -112,7 +127,8 @@ static void answer(void *user, const leat_http_request *request, leat_http_reply
     }
     if (strcmp(path, "/facts.json") == 0) answer_document(self, LEAT_NEWS_FACTS, reply);
     else if (strcmp(path, "/curves.json") == 0) answer_document(self, LEAT_NEWS_CURVES, reply);
-    else if (!answer_file(self, path, reply) && !answer_samples(self, path, reply))
+    else if (!answer_file(self, path, reply) && !answer_samples(self, path, reply) &&
+             !answer_metrics(self, path, reply))
         answer_words(reply, 404, "There is nothing of this name.\n");
 }
 
@@ -143,6 +159,21 @@ static void say(dash *self, int source, leat_code code, const leat_error *err) {
         self->options->say(self->options->user, message);
 }
 
+static leat_code publish_metrics(dash *self, leat_error *err) {
+    leat_buf fresh = {0}, before;
+    const leat_code code = leat_dash_metrics(self->facts, &fresh, err);
+    if (code != LEAT_OK) {
+        leat_buf_free(&fresh);
+        return code;
+    }
+    pthread_mutex_lock(&self->lock);
+    before = self->metrics;
+    self->metrics = fresh;
+    pthread_mutex_unlock(&self->lock);
+    leat_buf_free(&before);
+    return LEAT_OK;
+}
+
 static leat_code publish_facts(dash *self, leat_error *err) {
     leat_dash_facts *facts = self->facts;
     leat_json *json = NULL;
@@ -155,6 +186,7 @@ static leat_code publish_facts(dash *self, leat_error *err) {
     leat_code code = leat_dash_facts_json(facts, &json, &text, &size, err);
     if (code == LEAT_OK) code = leat_news_publish(&self->news, LEAT_NEWS_FACTS, text, size, err);
     leat_json_destroy(json);
+    if (code == LEAT_OK && self->options->metrics) code = publish_metrics(self, err);
     return code;
 }
 
@@ -251,11 +283,14 @@ leat_code leat_dash(const leat_dash_options *options, leat_error *err) {
                          "nothing to show: name the folder of a run, its database (--db), or both");
     LEAT_TRY(leat_access_create(&self.access, options->listen, err));
     LEAT_TRY(leat_news_create(&self.news, err));
+    pthread_mutex_init(&self.lock, NULL);
     const leat_code code = run_all(&self, err);
     leat_http_destroy(self.http);
     if (self.has_run) leat_run_source_destroy(&self.run);
     if (self.has_database) leat_database_source_destroy(&self.database);
     leat_free(self.facts);
+    leat_buf_free(&self.metrics);
+    pthread_mutex_destroy(&self.lock);
     leat_news_destroy(&self.news);
     return code;
 }

@@ -151,6 +151,19 @@ class DashRun(Training):
             where = f"127.0.0.1:{taken.getsockname()[1]}"
             self.bad(leat("dash", run, "--listen", where), 2, where, "another program listens")
 
+    def test_metrics(self):
+        run = self.begin()
+        with Dash(run) as dash:
+            self.assertEqual(dash.get("/metrics")[0], 404)
+        with Dash(run, "--metrics") as dash:
+            status, headers, body = dash.get("/metrics")
+            self.assertEqual((status, headers["Content-Type"]),
+                             (200, "text/plain; version=0.0.4; charset=utf-8"))
+            self.assertIn(b"\nleat_step 4\n", body)
+            for line in body.decode().splitlines():
+                self.assertRegex(line, r'^(# (HELP|TYPE) leat_\w+ .+|'
+                                       r'leat_\w+(\{\w+="[^"]*"\})? [-+.\de]+)$')
+
     def test_ends_with_streams_open(self):
         with Dash(self.begin()) as dash:
             streams = [dash.events() for _ in range(3)]

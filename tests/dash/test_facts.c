@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "base/json.h"
-#include "dash/facts.h"
+#include "dash/metrics.h"
 
 static leat_dash_facts *facts; /* too large for a stack */
 
@@ -78,6 +78,35 @@ static void unknown_and_many(void **state) {
     leat_json_destroy(json);
 }
 
+static void as_metrics(void **state) {
+    leat_buf out = {0};
+    (void)state;
+    *facts = (leat_dash_facts){.has_database = true,
+                               .database_problem = "away",
+                               .seen.id = 1,
+                               .step = 7,
+                               .step_seconds = 0.5,
+                               .samples_per_second = NAN,
+                               .seconds_left = NAN,
+                               .number_count = 1,
+                               .numbers = {{"G loss", 1.5}}};
+    facts->seen.account_count = 1;
+    facts->seen.accounts_shown[0].accepted = 12;
+    memcpy(facts->seen.accounts_shown[0].account, "a\"}\n\\\xff", 7);
+    assert_ok(leat_dash_metrics(facts, &out, err));
+    assert_ok(leat_buf_append(&out, "", 1, err));
+    const char *text = (const char *)out.data;
+    assert_non_null(strstr(text, "# TYPE leat_step gauge\nleat_step 7\n"));
+    assert_non_null(strstr(text, "\nleat_step_seconds 0.5\n"));
+    assert_non_null(strstr(text, "\nleat_value{name=\"G loss\"} 1.5\n"));
+    assert_non_null(strstr(text, "\nleat_source_up{source=\"database\"} 0\n"));
+    assert_non_null(
+        strstr(text, "\nleat_accepted_units{account=\"a\\\"}\\\\x0a\\\\\\\\xff\"} 12\n"));
+    assert_null(strstr(text, "leat_steps"));
+    assert_null(strstr(text, "leat_seconds_left"));
+    leat_buf_free(&out);
+}
+
 static void one_more_machine(void **state) {
     static const struct {
         int64_t machines, units;
@@ -140,9 +169,8 @@ static void curves_and_sums(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(hostile_words),
-        cmocka_unit_test(unknown_and_many),
-        cmocka_unit_test(one_more_machine),
+        cmocka_unit_test(hostile_words),   cmocka_unit_test(unknown_and_many),
+        cmocka_unit_test(as_metrics),      cmocka_unit_test(one_more_machine),
         cmocka_unit_test(curves_and_sums),
     };
     facts = calloc(1, sizeof *facts);
