@@ -346,7 +346,8 @@ function units(of) {
         x += width;
     }
     $("units").replaceChildren(...all > 0 ? [svg] : []);
-    $("units_words").textContent = all === 0 ? "No step is open." : of.done + " done, " + of.out + " out, " + of.ready + " ready" +
+    $("units_words").textContent = all === 0 ? "No step is open."
+        : of.done + " done, " + of.out + " out, " + of.ready + " ready" +
         (of.unit_size > 0 ? ", of " + plural(of.unit_size, facts.many, facts.many) + " each" : "") +
         "; " + bytes(of.payload_bytes) + " up a unit, " + bytes(of.weights_bytes) + " down a step";
 }
