@@ -40,12 +40,14 @@ class RemotePaths(folder.Folder):
         """Before anything is connected to, which may take for ever."""
         leat("synth", "images", "-n", 8, "-o", "jpeg", cwd=self.top, status=0)
         leat("ingest", "images", "jpeg", "-o", "images", cwd=self.top, status=0)
+        os.mkdir(os.path.join(self.top, "home"))
+        env = {**os.environ, "HOME": os.path.join(self.top, "home")}  # for the machine's key
         before = sorted(os.listdir(self.top))
         url = "postgresql://u@localhost:1/x"
         for words in (f"work {url} --data s3://b/x", f"work {url} --key s3://b/x",
                       f"coordinate s3://b/x --db {url} --data images --steps 1",
                       f"coordinate r --db {url} --data s3://b/x --steps 1"):
-            done = leat(*words.split(), cwd=self.top)
+            done = leat(*words.split(), cwd=self.top, env=env)
             self.assertNotEqual(done.returncode, 0, words)
             if "without libpq" in done.stderr:
                 self.skipTest("libpq is missing")
