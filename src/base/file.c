@@ -117,6 +117,33 @@ leat_code leat_file_borrow(leat_file **out, int fd, const char *name, leat_error
     return LEAT_OK;
 }
 
+leat_code leat_file_open_memory(leat_file **out, const char *name, char path[LEAT_FILE_MEMORY_BYTES],
+                                leat_error *err) {
+    struct stat found;
+    leat_file *file = NULL;
+    *out = NULL;
+    path[0] = 0;
+    LEAT_TRY(LEAT_NEW(&file, 1, err));
+    file->fd = -1;
+    leat_code code = leat_strdup(&file->path, name, err);
+    if (code == LEAT_OK) {
+        const bool fails = LEAT_FAULT(LEAT_FAULT_OPEN);
+        if (fails) errno = EIO;
+        else file->fd = memfd_create("leat", MFD_CLOEXEC);
+        if (file->fd < 0) code = leat_fail_errno(err, errno, "cannot keep %s in memory", name);
+    }
+    if (code == LEAT_OK) {
+        snprintf(path, LEAT_FILE_MEMORY_BYTES, "/proc/self/fd/%d", file->fd);
+        if (stat(path, &found) != 0)
+            code = leat_fail(err, LEAT_ERR_UNSUPPORTED,
+                             "%s cannot be read as a file, because /proc is not mounted: mount it",
+                             name);
+    }
+    if (code == LEAT_OK) *out = file;
+    else leat_file_close(file);
+    return code;
+}
+
 bool leat_file_wait(leat_file *file, int timeout_ms) {
     struct pollfd at = {.fd = file->fd, .events = POLLIN};
     return poll(&at, 1, timeout_ms) > 0;

@@ -10,9 +10,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/file.h"
 #include "base/library.h"
 #include "base/mem.h"
 #include "base/thread.h"
+#include "crowd/ticket.h"
 #include "crowd/url_text.h"
 
 #if LEAT_HAVE_PQ
@@ -246,6 +248,7 @@ leat_code leat_pg_place_parse(leat_pg_place *place, const char *url, leat_error 
     library pq = {0};
     char *why = NULL;
     *place = (leat_pg_place){0};
+    if (leat_ticket_is(url)) return leat_ticket_place(place, url, err);
     if (strlen(url) >= sizeof place->url)
         return leat_fail(err, LEAT_ERR_OPTION, "the URL has more than %d characters",
                          LEAT_PG_URL_BYTES - 1);
@@ -358,11 +361,12 @@ static leat_code not_connected(leat_pg *pg, leat_error *err) {
 
 static void no_notice(void *user, const char *text) { (void)user, (void)text; }
 
-static leat_code start(leat_pg *pg, const leat_pg_place *place, const char *program,
-                       leat_error *err) {
+/* `roots`: the file of certificate authorities, instead of what the URL says; "": as it says. */
+static leat_code start(leat_pg *pg, const leat_pg_place *place, const char *roots,
+                       const char *program, leat_error *err) {
     /* The URL comes first; what follows wins, unless it is "". Keep-alives notice a peer that is
      * gone. */
-    const char *const mode = place->authorities[0] != 0 ? "verify-full" : "";
+    const char *const mode = roots[0] != 0 ? "verify-full" : "";
     const char *const names[] = {"dbname",
                                  "application_name",
                                  "fallback_application_name",
@@ -379,7 +383,7 @@ static leat_code start(leat_pg *pg, const leat_pg_place *place, const char *prog
                                  NULL};
     const char *const values[] = {
         place->url, program, program, "UTF8",    "/dev/null/none",   "1",  "10",
-        "5",        "3",     "30000", "disable", place->authorities, mode, NULL};
+        "5",        "3",     "30000", "disable", roots, mode, NULL};
     const int64_t until_ns = limit_of(pg);
     pg->connection = pg->pq.connectStartParams(names, values, 1);
     if (pg->connection == NULL) return leat_fail(err, LEAT_ERR_MEMORY, "libpq: out of memory");
@@ -396,6 +400,20 @@ static leat_code start(leat_pg *pg, const leat_pg_place *place, const char *prog
     pg->pq.setErrorVerbosity(pg->connection, PQERRORS_DEFAULT);
     if (pg->pq.setnonblocking(pg->connection, 1) != 0) return lost(pg, "connecting", err);
     return LEAT_OK;
+}
+
+/* The same where the authority came with a ticket: libpq reads it from a file, which is in memory and
+ * ends with the attempt. */
+static leat_code start_trusting(leat_pg *pg, const leat_pg_place *place, const char *program,
+                                leat_error *err) {
+    char path[LEAT_FILE_MEMORY_BYTES];
+    leat_file *file = NULL;
+    LEAT_TRY(leat_file_open_memory(&file, "the certificate of the ticket", path, err));
+    leat_code code = leat_file_pwrite(file, place->certificate,
+                                      (int64_t)strlen(place->certificate), 0, err);
+    if (code == LEAT_OK) code = start(pg, place, path, program, err);
+    leat_file_close(file);
+    return code;
 }
 
 /* The server's side of keep-alives, which a dead peer's locks depend on; and what the functions of
@@ -423,7 +441,8 @@ leat_code leat_pg_connect_why(leat_pg **out, const leat_pg_place *place, const c
     pg->timeout_ms = timeout_ms;
     memcpy(pg->shown, place->shown, sizeof pg->shown);
     leat_code code = load(&pg->pq, err);
-    if (code == LEAT_OK) code = start(pg, place, program, err);
+    if (code == LEAT_OK && place->certificate[0] != 0) code = start_trusting(pg, place, program, err);
+    else if (code == LEAT_OK) code = start(pg, place, place->authorities, program, err);
     pg->stop = NULL;
     if (code == LEAT_OK) code = leat_pg_script(pg, settings, err);
     memcpy(sqlstate, pg->sqlstate, sizeof pg->sqlstate);

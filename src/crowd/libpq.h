@@ -14,6 +14,7 @@
 #include "crowd/stop.h"
 
 #define LEAT_PG_URL_BYTES 2048
+#define LEAT_PG_PEM_BYTES 6144
 
 /* The end of what people are told while they wait for the first connection: the URL may be wrong.
  */
@@ -26,6 +27,7 @@ typedef struct leat_pg_place {
     char shown[LEAT_PG_URL_BYTES];            /* for messages: the password is *** */
     char run[LEAT_PG_NAME_BYTES];             /* the parameter `run`; "": none */
     char authorities[LEAT_AUTHORITIES_BYTES]; /* of sslrootcert=system; "": the URL says which */
+    char certificate[LEAT_PG_PEM_BYTES]; /* of a ticket: the only authority, in PEM; "": none */
     char host[256], port[16], login[LEAT_PG_NAME_BYTES], database[LEAT_PG_NAME_BYTES];
 } leat_pg_place;
 /*
@@ -33,6 +35,7 @@ typedef struct leat_pg_place {
  * database must be there: what is not said is not taken from the environment, from files or from
  * the login, all of which differ between machines. But sslrootcert=system, which goes with
  * sslmode=verify-full alone, means what this machine trusts (authorities.h). LEAT_ERR_OPTION.
+ * "leat1:..." is a ticket (ticket.h), which names its database, and how that is verified.
  */
 LEAT_MUST_CHECK leat_code leat_pg_place_parse(leat_pg_place *place, const char *url,
                                               leat_error *err);
