@@ -146,7 +146,8 @@ static const leat_cli_example examples[] = {
      "work on one of several, behind other programs"},
     {"leat work @ticket --data faces --quiet-hours 08:00-12:00,13:00-18:00",
      "work outside the hours in which somebody else needs the machine"},
-    {"leat work @ticket --data faces", "read the URL from the file ticket (-: from stdin)"},
+    {"leat work @ticket --data faces",
+     "read the URL or ticket from the file ticket (-: from stdin)"},
     {"leat work 'postgresql://ann:secret@db.example.org/class'",
      "work without the data set, on a run of leat coordinate --serve-data"},
     {.line = NULL},
@@ -155,11 +156,13 @@ static const leat_cli_example examples[] = {
 const leat_cli_command leat_cmd_work = {
     .words = "work",
     .purpose = "lend this machine to a training run",
-    .usage = "URL [--data DIR] [options]",
+    .usage = "URL|TICKET [--data DIR] [options]",
     .about =
         "Computes units of a run that leat coordinate manages, until the run is finished. The "
         "machine only makes outgoing connections to the database. It may be switched off at any "
         "moment: others compute its units, and the weights are the same.\n\n"
+        "URL is postgresql://LOGIN:PASSWORD@HOST/DATABASE. A ticket, leat1:..., says the same and "
+        "how the server is verified; it contains a password, so keep it to yourself.\n\n"
         "If the connection is lost, leat reconnects until it succeeds. Ctrl-C hands in the unit "
         "that is being "
         "computed, for up to a minute, and stops; a second one stops at once. Without --data, it "

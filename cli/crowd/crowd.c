@@ -25,8 +25,11 @@ void leat_crowd_forget_environment(void) {
 int leat_crowd_url(leat_cli *cli, const char *typed, char url[LEAT_CROWD_URL_BYTES]) {
     leat_error err = {0};
     if (leat_crowd_url_read(typed, url, &err) != LEAT_OK) return leat_cli_fail(cli, &err);
-    char *secret = strstr((char *)(uintptr_t)typed, "://"); /* in argv, which is writable */
-    if (secret != NULL) memset(secret + 3, '*', strlen(secret + 3));
+    char *words = (char *)(uintptr_t)typed; /* in argv, which is writable */
+    char *secret = strstr(words, "://");
+    if (secret != NULL) secret += 3;
+    else if (strncmp(words, "leat", 4) == 0) secret = strchr(words, ':'); /* a ticket */
+    if (secret != NULL) memset(secret, '*', strlen(secret));
     return 0;
 }
 

@@ -7,7 +7,9 @@
  * lost are made again until that succeeds; LEAT_ERR_CONNECTION is returned only where that is said.
  *
  * A database is named by a URL, "postgresql://USER:PASSWORD@HOST:PORT/DATABASE?run=NAME"; user,
- * host and database must be there, `run` where several runs are open.
+ * host and database must be there, `run` where several runs are open. Wherever a URL is wanted, a
+ * ticket, "leat1:...", is one, too: it names the database and the run, and has the certificate that
+ * the server is verified with.
  */
 #ifndef LEAT_CROWD_H
 #define LEAT_CROWD_H
@@ -19,10 +21,10 @@
 extern "C" {
 #endif
 
-/* The URL that is meant by "-" (the first line of standard input), by "@FILE" (the first line of a
- * file) or by itself, with its NUL. The arguments of a program can be read by every user of its
- * machine. LEAT_ERR_OPTION: there is no such line, or it is too long. */
-#define LEAT_CROWD_URL_BYTES 2048
+/* The URL or ticket that is meant by "-" (the first line of standard input), by "@FILE" (the first
+ * line of a file) or by itself, with its NUL. The arguments of a program can be read by every user
+ * of its machine. LEAT_ERR_OPTION: there is no such line, or it is too long. */
+#define LEAT_CROWD_URL_BYTES 8192
 LEAT_API LEAT_MUST_CHECK leat_code leat_crowd_url_read(const char *typed,
                                                        char out[LEAT_CROWD_URL_BYTES],
                                                        leat_error *err);

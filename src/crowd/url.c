@@ -1,12 +1,26 @@
-/* A database's URL that is not on the command line, which every user of the machine can see. */
+/* A database's URL, or a ticket, that is not on the command line, which every user of the machine can
+ * see. */
 #include <stdio.h>
 #include <string.h>
 
 #include "base/lines.h"
-#include "crowd/libpq.h"
+#include "crowd/ticket.h"
 #include "leat/crowd.h"
 
-_Static_assert(LEAT_CROWD_URL_BYTES == LEAT_PG_URL_BYTES, "a URL that is read can be connected to");
+_Static_assert(LEAT_CROWD_URL_BYTES >= LEAT_PG_URL_BYTES &&
+                   LEAT_CROWD_URL_BYTES >= LEAT_TICKET_TEXT_BYTES,
+               "whatever can be connected to can be read");
+
+/* Of the line that leat invite prints, kept as it is, the ticket. */
+static void keep_ticket(char *line) {
+    char *next = NULL;
+    if (strncmp(line, "leat", 4) != 0 || leat_ticket_is(line)) return;
+    for (char *word = strtok_r(line, " \t", &next); word != NULL; word = strtok_r(NULL, " \t", &next))
+        if (leat_ticket_is(word)) {
+            memmove(line, word, strlen(word) + 1);
+            return;
+        }
+}
 
 static leat_code read_line(const char *path, char *out, leat_error *err) {
     const leat_lines_options plain = {0};
@@ -18,7 +32,9 @@ static leat_code read_line(const char *path, char *out, leat_error *err) {
     if (code == LEAT_OK && (!found || line.size_bytes >= LEAT_CROWD_URL_BYTES))
         code =
             leat_fail(err, LEAT_ERR_OPTION,
-                      "\"%.300s\" does not begin with a line that is the URL of a database", path);
+                      "\"%.300s\" does not begin with a line that is the URL of a database or a "
+                      "ticket",
+                      path);
     if (code == LEAT_OK && memchr(line.data, 0, (size_t)line.size_bytes) != NULL)
         code = leat_fail(err, LEAT_ERR_OPTION,
                          "\"%.300s\": the first line has a NUL byte, so what follows it in the "
@@ -27,6 +43,7 @@ static leat_code read_line(const char *path, char *out, leat_error *err) {
     if (code == LEAT_OK) {
         memcpy(out, line.data, (size_t)line.size_bytes);
         out[line.size_bytes] = 0;
+        keep_ticket(out);
     }
     leat_lines_close(lines);
     return code;
@@ -37,7 +54,7 @@ leat_code leat_crowd_url_read(const char *typed, char out[LEAT_CROWD_URL_BYTES],
     if (strcmp(typed, "-") == 0) return read_line("/dev/stdin", out, err);
     if (typed[0] == '@') return read_line(typed + 1, out, err);
     if (strlen(typed) >= LEAT_CROWD_URL_BYTES)
-        return leat_fail(err, LEAT_ERR_OPTION, "the URL of the database has more than %d bytes",
+        return leat_fail(err, LEAT_ERR_OPTION, "the URL or ticket has more than %d bytes",
                          LEAT_CROWD_URL_BYTES - 1);
     snprintf(out, LEAT_CROWD_URL_BYTES, "%s", typed);
     return LEAT_OK;

@@ -1,8 +1,11 @@
 """leat-worker: leat work as a program of its own, and whom it trusts to be the server. LEAT_WORKER
 names another one than that of the build, such as the one of a wheel."""
+import base64
+import hashlib
 import os
 import re
 import shutil
+import socket
 import subprocess
 import tempfile
 import unittest
@@ -22,6 +25,16 @@ def worker(*words, status=0, **environment):
     if done.returncode != status:
         raise AssertionError(f"{words}: status {done.returncode}: {done.stdout}{done.stderr}")
     return done
+
+
+def ticket(port, host="localhost", check=1, certificate=b"", run=b""):
+    """As src/crowd/ticket.h describes it."""
+    texts = [host.encode(), b"postgres", run, b"ann", b"SECRET"]
+    record = bytes([1, check]) + port.to_bytes(2, "little")
+    record += b"".join(bytes([len(text)]) + text for text in texts)
+    record += len(certificate).to_bytes(2, "little") + certificate
+    record += hashlib.sha256(record).digest()[:4]
+    return "leat1:" + base64.urlsafe_b64encode(record).decode().rstrip("=")
 
 
 class Words(unittest.TestCase):
@@ -94,16 +107,18 @@ class Certificates(unittest.TestCase):
     def openssl(*words):
         subprocess.run(["openssl", *words], check=True, capture_output=True, timeout=LIMIT)
 
-    def says(self, more, said, host="localhost", root=None, **environment):
+    def says(self, more, said, host="localhost", root=None, url=None, **environment):
         """The worker says so of a server without a run; with another root folder, if root."""
-        url = (f"postgresql://ann@{host}:{self.server.port}/postgres?hostaddr=127.0.0.1&"
-               f"{more}")
+        url = url or (f"postgresql://ann@{host}:{self.server.port}/postgres?hostaddr=127.0.0.1&"
+                      f"{more}")
         environment = {"SSL_CERT_FILE": "", "SSL_CERT_DIR": ""} | environment
         words = [root, "/leat-worker"] if root else []
         with Command(*words, url, "--key", "/machine.key" if root else self.at("machine.key"),
                      program="chroot" if root else WORKER,
                      env=os.environ | environment) as command:
             command.until(said)
+            self.assertNotIn("SECRET", command.said)
+            return command.said
 
     def test_given_authority(self):
         mode = "sslmode=verify-full&sslrootcert="
@@ -111,6 +126,44 @@ class Certificates(unittest.TestCase):
         self.says(f"{mode}{self.at('another.pem')}", "certificate verify failed")
         self.says(f"{mode}{self.at('authority.pem')}", "does not match host name", "db.example.org")
         self.says(f"{mode}{self.at('none.pem')}", "does not exist")
+
+    def certificate(self, name):
+        """In DER."""
+        self.openssl("x509", "-in", self.at(f"{name}.pem"), "-outform", "DER", "-out",
+                     self.at(f"{name}.der"))
+        with open(self.at(f"{name}.der"), "rb") as file:
+            return file.read()
+
+    def test_tickets(self):
+        """The authority of a ticket is the only one, and the name is verified."""
+        own, another = self.certificate("authority"), self.certificate("another")
+        port, there = self.server.port, "no run was coordinated"
+        self.says("", there, url=ticket(port, certificate=own))
+        said = self.says("", "certificate verify failed", url=ticket(port, certificate=another),
+                         SSL_CERT_FILE=self.at("authority.pem"))
+        self.assertIn("postgresql://ann:***@localhost:", said)
+        self.says("", "does not match host name", url=ticket(port, "127.0.0.1", certificate=own))
+        self.says("", there, url=ticket(port, check=2), SSL_CERT_FILE=self.at("authority.pem"))
+        self.says("", "certificate verify failed", url=ticket(port, check=2),
+                  SSL_CERT_FILE=self.at("another.pem"))
+        self.says("", "no run was coordinated", url=ticket(port, "127.0.0.1", check=0))
+        self.says("", "only on the server's own machine", url=ticket(port, "10.0.0.1", check=0))
+        self.says("", "the ticket is not complete", url=ticket(port, certificate=own)[:-4])
+
+    def test_tickets_in_files(self):
+        """A file with the line that a volunteer was sent; and nothing of it is in the list of
+        processes."""
+        word = ticket(self.server.port, certificate=self.certificate("authority"))
+        for line in (word, f"leat-worker {word} --data DIR\n"):
+            with open(self.at("ticket"), "w", encoding="ascii") as file:
+                file.write(line)
+            self.says("", "no run was coordinated", url=f"@{self.at('ticket')}")
+        with socket.create_server(("127.0.0.1", 0)) as silent:
+            word = ticket(silent.getsockname()[1], "127.0.0.1", check=0)
+            with Command(word, "--key", self.at("machine.key"), program=WORKER) as command:
+                with silent.accept()[0]:
+                    with open(f"/proc/{command.process.pid}/cmdline", "rb") as file:
+                        self.assertRegex(file.read(), rb"\0leat1\*+\0")
 
     def test_authorities_of_the_system(self):
         """Those of SSL_CERT_FILE, with and without a mode; the name is verified, too."""
