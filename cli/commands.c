@@ -6,12 +6,32 @@
 #include "train/train.h"
 
 const leat_cli_command *const leat_cli_commands[] = {
-    &leat_cmd_ingest_probes, &leat_cmd_ingest_can,  &leat_cmd_ingest_images, &leat_cmd_inspect,
-    &leat_cmd_cat,           &leat_cmd_batches,     &leat_cmd_synth_probes,  &leat_cmd_synth_can,
-    &leat_cmd_synth_images,  &leat_cmd_train_dcgan, &leat_cmd_train_vgae,    &leat_cmd_train_gat,
-    &leat_cmd_eval,          &leat_cmd_detect,      &leat_cmd_sample,        &leat_cmd_export,
-    &leat_cmd_import,        &leat_cmd_coordinate,  &leat_cmd_work,          &leat_cmd_status,
-    &leat_cmd_dash,          &leat_cmd_doctor,      &leat_cmd_version,       NULL,
+    &leat_cmd_ingest_probes,
+    &leat_cmd_ingest_can,
+    &leat_cmd_ingest_images,
+    &leat_cmd_inspect,
+    &leat_cmd_cat,
+    &leat_cmd_batches,
+    &leat_cmd_synth_probes,
+    &leat_cmd_synth_can,
+    &leat_cmd_synth_images,
+    &leat_cmd_train_dcgan,
+    &leat_cmd_train_vgae,
+    &leat_cmd_train_gat,
+    &leat_cmd_eval,
+    &leat_cmd_detect,
+    &leat_cmd_sample,
+    &leat_cmd_export,
+    &leat_cmd_import,
+    &leat_cmd_coordinate,
+    &leat_cmd_work,
+    &leat_cmd_invite,
+    &leat_cmd_revoke,
+    &leat_cmd_status,
+    &leat_cmd_dash,
+    &leat_cmd_doctor,
+    &leat_cmd_version,
+    NULL,
 };
 
 const leat_cli_option leat_cli_models[] = {

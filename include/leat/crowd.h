@@ -206,6 +206,61 @@ typedef struct leat_work_result {
 LEAT_API LEAT_MUST_CHECK leat_code leat_work(const leat_work_options *options,
                                              leat_work_result *result, leat_error *err);
 
+/* ---- Letting people in, and out -------------------------------------------------------------- */
+
+typedef struct leat_invite_options {
+    const char *url;   /* of the database; its login creates roles, and owns the database or is a
+                        * superuser's. Volunteers reach the server by its host and port, and verify
+                        * it as this URL does: by sslmode=verify-full and a file or "system" in
+                        * sslrootcert. Without TLS, only on the server's own machine. */
+    const char *login; /* that is created: 1 to 63 bytes */
+    const char *run;   /* that the ticket is for; NULL: that of the URL, or the one that is open when
+                        * it is used */
+    int64_t machines;  /* that may work with it at the same time, 1 to LEAT_INVITE_MACHINES_MAX */
+    bool new_password; /* of a login that was invited before; its earlier ticket is void */
+} leat_invite_options;
+#define LEAT_INVITE_MACHINES_MAX 64
+/* 4 machines. */
+LEAT_API leat_invite_options leat_invite_options_default(void);
+
+typedef struct leat_invite_result {
+    char ticket[LEAT_CROWD_URL_BYTES]; /* a secret: whoever has it works as the login */
+    char run[65];                      /* "": the one that is open */
+    bool replaced;                     /* the login was there before */
+    bool serves_data;                  /* a worker does not need the data set */
+    int64_t connections;               /* that the login may have */
+    char untried[LEAT_MESSAGE_BYTES];  /* why the ticket does not let anybody in from here; "": it
+                                        * does, which was tried */
+} leat_invite_result;
+/*
+ * Creates a login that may connect to the database, and nothing else, with limits on connections and
+ * times, and a ticket for it. The server gets a SCRAM verifier instead of the password.
+ * LEAT_ERR_EXISTS: there is such a login, which leat did not create, or new_password is not set.
+ * LEAT_ERR_OPTION: this login may not create others, or the server could not be verified.
+ * LEAT_ERR_NOT_FOUND: the database has no open run of this name. LEAT_ERR_CONNECTION.
+ */
+LEAT_API LEAT_MUST_CHECK leat_code leat_invite(const leat_invite_options *options,
+                                               leat_invite_result *result, leat_error *err);
+
+typedef struct leat_revoke_result {
+    int64_t sessions; /* that were ended */
+    int64_t leases;   /* that were ended: others compute these units */
+    int64_t results;  /* of the open step, that are not counted, but computed again */
+    int64_t counted;  /* of the open step, that were counted before and stay */
+} leat_revoke_result;
+/*
+ * Removes a login that leat_invite created: it can no longer connect, its sessions end, and so does
+ * its work. LEAT_ERR_NOT_FOUND: there is no such login. LEAT_ERR_OPTION: leat did not create it.
+ * LEAT_ERR_BUSY: it owns something, which the message names, or a session does not end; it can no
+ * longer connect, and the call may be repeated. LEAT_ERR_CONNECTION.
+ */
+LEAT_API LEAT_MUST_CHECK leat_code leat_revoke(const char *url, const char *login,
+                                               leat_revoke_result *result, leat_error *err);
+
+/* SQL that takes from the logins of a server what a run's volunteers do not need; for a superuser, in
+ * the database of the run. */
+LEAT_API const char *leat_crowd_roles_sql(void);
+
 /* ---- What a database is good for ------------------------------------------------------------ */
 
 /* What is between this machine and the server: each transaction or statement on another connection

@@ -1,5 +1,5 @@
 /*
- * A connection to PostgreSQL through libpq, the only file that knows it. The library is opened with
+ * A connection to PostgreSQL through libpq, which libpq.c alone knows. The library is opened with
  * the first connection (it brings twenty others), and a build needs only its header.
  *
  * A connection belongs to one thread. Nothing waits without an end: a call that has no answer for
@@ -67,9 +67,16 @@ typedef struct leat_pg_link {
     bool local;               /* to this machine: its loopback interface, or a socket */
     char tls[32], cipher[64]; /* "TLSv1.3", ...; "": not encrypted */
     bool verified;            /* the server has shown a certificate that the URL asks for */
+    bool name_verified;       /* which is one for the name in the URL */
+    char authorities[LEAT_AUTHORITIES_BYTES]; /* the file that it was verified by; "": none */
     int backend;              /* process of the server, as the login said: poolers invent it */
 } leat_pg_link;
 void leat_pg_get_link(const leat_pg *pg, leat_pg_link *link);
+/* What the server keeps instead of a password (SCRAM-SHA-256), for ALTER ROLE ... PASSWORD: it can be
+ * read in a log without harm. */
+#define LEAT_PG_VERIFIER_BYTES 256
+LEAT_MUST_CHECK leat_code leat_pg_verifier(leat_pg *pg, const char *login, const char *password,
+                                           char out[LEAT_PG_VERIFIER_BYTES], leat_error *err);
 /* SQLSTATE of the last failure, "" if it has none. */
 const char *leat_pg_sqlstate(const leat_pg *pg);
 /* A failure that goes away if the transaction is repeated: deadlock, serialization. */

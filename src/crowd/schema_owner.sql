@@ -422,6 +422,37 @@ begin
   return true;
 end $$;
 
+-- A login is removed: its leases end, and its results of the open steps that were not counted yet
+-- are not counted. Those of earlier steps, and what was counted of the open ones, stay.
+create function leat.revoke(p_account name, out leases bigint, out results bigint,
+                            out counted bigint)
+language plpgsql as $$
+#variable_conflict use_column
+declare
+  l record;
+begin
+  revoke.leases := 0;
+  for l in select x.lease from leat.lease x where x.account = p_account and x.state = 'live'
+           order by x.run, x.step, x.unit, x.lease loop
+    if leat.end_lease(l.lease, 'released', 'the login was removed') then
+      revoke.leases := revoke.leases + 1;
+    end if;
+  end loop;
+  perform from leat.run r where r.state <> 'finished' order by r.id for share;
+  perform from leat.unit u join leat.lease x on x.lease = u.lease
+  where x.account = p_account order by u.run, u.step, u.unit for update of u;
+  with back as (
+    update leat.unit u set state = 'ready', lease = null, hash = null from leat.lease x, leat.run r
+    where x.lease = u.lease and x.account = p_account and r.id = u.run and u.step = r.step
+      and u.state = 'done' and r.state <> 'finished' returning x.lease)
+  update leat.lease y set state = 'refused', ended_at = leat.clock() from back
+  where y.lease = back.lease;
+  get diagnostics revoke.results = row_count;
+  select count(*) into revoke.counted from leat.unit u join leat.lease x on x.lease = u.lease
+  join leat.run r on r.id = u.run
+  where x.account = p_account and u.step = r.step and u.state = 'confirmed';
+end $$;
+
 -- The coordinator has computed the unit itself.
 create function leat.own_result(p_run bigint, p_fence bigint, p_epoch bigint, p_step bigint,
                                 p_unit integer, p_hash text) returns boolean

@@ -1,0 +1,364 @@
+/*
+ * Letting people in, and out: leat_invite, leat_revoke (leat/crowd.h).
+ *
+ * Statements about roles take no parameters, so the server itself writes them, with its own rules for
+ * names and texts (format), and is then sent what it wrote. A password never leaves this process but
+ * in the ticket: the server gets what SCRAM keeps of it.
+ */
+#include <arpa/inet.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/thread.h"
+#include "crowd/authority.h"
+#include "crowd/database_parts.h"
+#include "crowd/pause.h"
+#include "crowd/roles.h"
+#include "crowd/ticket.h"
+#include "leat/crowd.h"
+
+enum { TIMEOUT_MS = 30000, END_MS = 10000, END_POLL_MS = 20, SCRIPT_BYTES = 4096 };
+
+typedef struct invitation {
+    const leat_invite_options *options;
+    leat_invite_result *result;
+    leat_pg_place place;
+    leat_pg *pg;
+    leat_ticket ticket;
+} invitation;
+
+leat_invite_options leat_invite_options_default(void) {
+    return (leat_invite_options){.machines = 4};
+}
+
+/* ---- the login ------------------------------------------------------------------------------- */
+
+static leat_code check_name(const char *login, leat_error *err) {
+    const int64_t size = (int64_t)strlen(login);
+    if (size > 0 && size < 64 && leat_text_clean(login, size) == size) return LEAT_OK;
+    return leat_fail(err, LEAT_ERR_OPTION,
+                     "a login's name must have 1 to 63 bytes, without control characters");
+}
+
+/* Of the login that is named, on the server. */
+typedef struct role {
+    bool exists, invited; /* by leat */
+    bool superuser;       /* whoever asks is one */
+} role;
+
+static leat_code find_role(leat_pg *pg, const char *login, role *out, leat_error *err) {
+    leat_pg_rows *rows = NULL;
+    *out = (role){0};
+    LEAT_TRY(LEAT_DATABASE_ROWS(
+        pg, &rows, 3, 1,
+        "select count(r.oid) > 0, coalesce(bool_or(shobj_description(r.oid, 'pg_authid') = $2), "
+        "false), (select rolsuper from pg_roles where rolname = current_user) from pg_roles r "
+        "where r.rolname = $1",
+        err, LEAT_PG_T(login), LEAT_PG_T(LEAT_ROLES_MARK)));
+    out->exists = leat_pg_text(rows, 0, 0)[0] == 't';
+    out->invited = leat_pg_text(rows, 0, 1)[0] == 't';
+    out->superuser = leat_pg_text(rows, 0, 2)[0] == 't';
+    leat_pg_rows_destroy(rows);
+    return LEAT_OK;
+}
+
+/* Runs what the server makes of a format, whose $1 is the login and $2 a text. */
+static leat_code run(leat_pg *pg, const char *format, const char *login, const char *text,
+                     leat_error *err) {
+    leat_pg_rows *rows = NULL;
+    LEAT_TRY(LEAT_DATABASE_VALUE(pg, &rows,
+                                 "select format($1::text, $2::text, $3::text, current_database())",
+                                 err, LEAT_PG_T(format), LEAT_PG_T(login), LEAT_PG_T(text)));
+    const leat_code code = leat_pg_script(pg, leat_pg_text(rows, 0, 0), err);
+    leat_pg_rows_destroy(rows);
+    return code;
+}
+
+static void add_settings(char script[SCRIPT_BYTES], const char *const *settings) {
+    for (; *settings != NULL; settings++) {
+        const size_t size = strlen(script);
+        snprintf(script + size, SCRIPT_BYTES - size, "alter role %%1$I set %s; ", *settings);
+    }
+}
+
+/* All of it is one transaction. */
+static void write_script(const invitation *of, const role *found, char script[SCRIPT_BYTES]) {
+    snprintf(script, SCRIPT_BYTES,
+             "begin; %salter role %%1$I reset all; alter role %%1$I in database %%3$I reset all; "
+             "alter role %%1$I login connection limit %lld "
+             "password %%2$L; comment on role %%1$I is '" LEAT_ROLES_MARK "'; "
+             "grant connect on database %%3$I to %%1$I; ",
+             found->exists ? "" : "create role %1$I; ", (long long)of->result->connections);
+    add_settings(script, leat_roles_settings);
+    if (found->superuser) add_settings(script, leat_roles_superuser_settings);
+    const size_t size = strlen(script);
+    snprintf(script + size, SCRIPT_BYTES - size, "commit");
+}
+
+/* What the server says of a right that the inviting login lacks, and of a name. */
+static leat_code not_created(invitation *of, const leat_error *why, leat_error *err) {
+    const char *state = leat_pg_broken(of->pg) ? "" : leat_pg_sqlstate(of->pg);
+    const leat_code code = strcmp(state, "42501") == 0 || strcmp(state, "42939") == 0
+                               ? LEAT_ERR_OPTION
+                               : why->code;
+    return leat_fail(err, code, "the login \"%s\" cannot be created: %.300s%s", of->options->login,
+                     why->message,
+                     strcmp(state, "42501") == 0
+                         ? "; use the URL of a superuser, or of a login with CREATEROLE that owns "
+                           "the database"
+                         : "");
+}
+
+static leat_code create_login(invitation *of, leat_error *err) {
+    const char *login = of->options->login;
+    char script[SCRIPT_BYTES], verifier[LEAT_PG_VERIFIER_BYTES];
+    leat_error why = {0};
+    role found;
+    LEAT_TRY(find_role(of->pg, login, &found, err));
+    of->result->replaced = found.exists;
+    if (found.exists && !found.invited)
+        return leat_fail(err, LEAT_ERR_EXISTS,
+                         "the server has a login \"%s\" that leat invite did not create; choose "
+                         "another name",
+                         login);
+    if (found.exists && !of->options->new_password)
+        return leat_fail(err, LEAT_ERR_EXISTS,
+                         "\"%s\" was invited already: use --new-password for another ticket, after "
+                         "which the earlier one is not good any more",
+                         login);
+    LEAT_TRY(leat_roles_password(of->ticket.password, err));
+    LEAT_TRY(leat_pg_verifier(of->pg, login, of->ticket.password, verifier, err));
+    write_script(of, &found, script);
+    if (run(of->pg, script, login, verifier, &why) != LEAT_OK) return not_created(of, &why, err);
+    return LEAT_OK;
+}
+
+/* GRANT without the right to grant is a warning, not an error. */
+static leat_code check_access(invitation *of, leat_error *err) {
+    leat_pg_rows *rows = NULL;
+    bool may = false;
+    const leat_code code = LEAT_DATABASE_VALUE(
+        of->pg, &rows, "select has_database_privilege($1, current_database(), 'connect')", err,
+        LEAT_PG_T(of->options->login));
+    LEAT_TRY(leat_database_take_bool(code, rows, &may));
+    if (may) return LEAT_OK;
+    return leat_fail(err, LEAT_ERR_OPTION,
+                     "\"%s\" may not connect to the database \"%s\": its owner must run GRANT "
+                     "CONNECT ON DATABASE \"%s\" TO \"%s\"; then invite again with --new-password",
+                     of->options->login, of->place.database, of->place.database,
+                     of->options->login);
+}
+
+/* ---- the ticket ------------------------------------------------------------------------------ */
+
+static leat_code refuse_place(leat_error *err, const char *why) {
+    return leat_fail(err, LEAT_ERR_OPTION,
+                     "%s, so a ticket could not say how the server is verified; add "
+                     "sslmode=verify-full&sslrootcert=FILE to the URL of --db, with the "
+                     "certificate of the server's authority, or sslrootcert=system",
+                     why);
+}
+
+/* Where the volunteer connects to, and how that is verified: as this connection is. */
+static leat_code fill_place(invitation *of, leat_error *err) {
+    leat_ticket *ticket = &of->ticket;
+    leat_pg_link link;
+    uint8_t address[16];
+    leat_pg_get_link(of->pg, &link);
+    if (of->place.host[0] == '/' || of->place.host[0] == '@' || strchr(of->place.host, ',') != NULL)
+        return leat_fail(err, LEAT_ERR_OPTION,
+                         "the host in the URL of --db must be one name or address that volunteers "
+                         "reach, not \"%.100s\"",
+                         of->place.host);
+    const bool named = inet_pton(AF_INET, of->place.host, address) != 1 &&
+                       inet_pton(AF_INET6, of->place.host, address) != 1;
+    const bool plain = link.local && !link.name_verified;
+    snprintf(ticket->host, sizeof ticket->host, "%s",
+             plain && named ? link.address : of->place.host);
+    snprintf(ticket->database, sizeof ticket->database, "%s", of->place.database);
+    snprintf(ticket->login, sizeof ticket->login, "%s", of->options->login);
+    ticket->port = strtoll(of->place.port, NULL, 10);
+    ticket->check = plain ? LEAT_TICKET_PLAIN
+                    : of->place.authorities[0] != 0 ? LEAT_TICKET_SYSTEM
+                                                    : LEAT_TICKET_AUTHORITY;
+    if (plain || ticket->check == LEAT_TICKET_SYSTEM) return LEAT_OK;
+    if (link.tls[0] == 0) return refuse_place(err, "the connection to the server is not encrypted");
+    if (!link.name_verified) return refuse_place(err, "the name of the server is not verified");
+    if (link.authorities[0] == 0) return refuse_place(err, "the URL does not name an authority");
+    return leat_authority_read(link.authorities, ticket->certificate, sizeof ticket->certificate,
+                               &ticket->certificate_bytes, err);
+}
+
+/* The run that is named, or the only open one; whether it has its data set in the database. */
+static leat_code find_run(invitation *of, leat_error *err) {
+    const char *wanted = of->options->run != NULL ? of->options->run : of->place.run;
+    leat_pg_rows *rows = NULL;
+    leat_error why = {0};
+    snprintf(of->ticket.run, sizeof of->ticket.run, "%s", wanted);
+    snprintf(of->result->run, sizeof of->result->run, "%s", wanted);
+    const leat_code code = LEAT_DATABASE_ROWS(
+        of->pg, &rows, 2, 0,
+        "select name, sample_bytes > 0 from leat.run where state <> 'finished' and ($1 = '' or "
+        "name = $1) order by id desc limit 2",
+        &why, LEAT_PG_T(wanted));
+    if (leat_pg_broken(of->pg)) return leat_error_copy(err, &why);
+    /* there may be no schema yet, or this login may not read it */
+    if (code != LEAT_OK) return LEAT_OK;
+    const int count = leat_pg_row_count(rows);
+    of->result->serves_data = count == 1 && leat_pg_text(rows, 0, 1)[0] == 't';
+    leat_pg_rows_destroy(rows);
+    if (count > 0 || of->options->run == NULL) return LEAT_OK;
+    return leat_fail(err, LEAT_ERR_NOT_FOUND,
+                     "the database has no open run \"%s\"; invite without --run, and the ticket is "
+                     "for the run that is open when it is used",
+                     wanted);
+}
+
+/* Whether the ticket lets its owner in: pg_hba.conf may not. */
+static leat_code try_ticket(invitation *of, leat_error *err) {
+    leat_pg_place *place = NULL;
+    leat_pg *pg = NULL;
+    leat_error why = {0};
+    LEAT_TRY(LEAT_NEW(&place, 1, err));
+    leat_code code = leat_ticket_place(place, of->result->ticket, &why);
+    if (code == LEAT_OK) code = leat_pg_connect(&pg, place, "leat invite", TIMEOUT_MS, NULL, &why);
+    leat_pg_close(pg);
+    leat_free(place);
+    if (code != LEAT_OK)
+        snprintf(of->result->untried, sizeof of->result->untried, "%s", why.message);
+    return LEAT_OK;
+}
+
+static leat_code invite(invitation *of, leat_error *err) {
+    const leat_invite_options *options = of->options;
+    LEAT_TRY(check_name(options->login, err));
+    if (options->machines < 1 || options->machines > LEAT_INVITE_MACHINES_MAX)
+        return leat_fail(err, LEAT_ERR_OPTION, "machines must be between 1 and %d, not %lld",
+                         LEAT_INVITE_MACHINES_MAX, (long long)options->machines);
+    LEAT_TRY(leat_pg_place_parse(&of->place, options->url, err));
+    LEAT_TRY(leat_pg_connect(&of->pg, &of->place, "leat invite", TIMEOUT_MS, NULL, err));
+    /* one more than machines: each looks for a pooler with a second connection when it begins */
+    of->result->connections = options->machines + 1;
+    LEAT_TRY(fill_place(of, err));
+    LEAT_TRY(find_run(of, err));
+    LEAT_TRY(create_login(of, err));
+    LEAT_TRY(check_access(of, err));
+    LEAT_TRY(leat_ticket_write(&of->ticket, of->result->ticket, err));
+    return try_ticket(of, err);
+}
+
+leat_code leat_invite(const leat_invite_options *options, leat_invite_result *result,
+                      leat_error *err) {
+    invitation *of = NULL;
+    *result = (leat_invite_result){0};
+    LEAT_TRY(LEAT_NEW(&of, 1, err));
+    of->options = options;
+    of->result = result;
+    const leat_code code = invite(of, err);
+    leat_pg_close(of->pg);
+    if (code != LEAT_OK) *result = (leat_invite_result){0};
+    leat_free(of);
+    return code;
+}
+
+/* ---- revoking -------------------------------------------------------------------------------- */
+
+/* Ends the sessions that a login has, which can make no new ones, and waits until they are gone. */
+static leat_code end_sessions(leat_pg *pg, const char *login, int64_t *ended, leat_error *err) {
+    static const char sql[] =
+        "select count(*), count(*) filter (where pg_terminate_backend(pid)) from pg_stat_activity "
+        "where usename = $1";
+    int64_t left = 1;
+    for (int64_t ms = 0; left > 0; ms += END_POLL_MS) {
+        leat_pg_rows *rows = NULL;
+        LEAT_TRY(LEAT_DATABASE_ROWS(pg, &rows, 2, 1, sql, err, LEAT_PG_T(login)));
+        left = leat_pg_int(rows, 0, 0);
+        if (ms == 0) *ended = left;
+        leat_pg_rows_destroy(rows);
+        if (left > 0 && ms >= END_MS)
+            return leat_fail(err, LEAT_ERR_BUSY,
+                             "%lld session%s of \"%s\" %s not end; it can open no other, so try "
+                             "again, or restart the server",
+                             (long long)left, left == 1 ? "" : "s", login, left == 1 ? "does" : "do");
+        if (left > 0) (void)leat_pause_sleep(END_POLL_MS, NULL);
+    }
+    return LEAT_OK;
+}
+
+/* What it has in the runs of this database. */
+static leat_code end_work(leat_pg *pg, const char *login, leat_revoke_result *result,
+                          leat_error *err) {
+    leat_pg_rows *rows = NULL;
+    int64_t version = 0;
+    LEAT_TRY(leat_database_find_version(pg, &version, err));
+    if (version == 0) return LEAT_OK; /* nobody has worked here */
+    LEAT_TRY(leat_database_check_version(pg, err));
+    LEAT_TRY(LEAT_DATABASE_ROWS(pg, &rows, 3, 1,
+                                "select leases, results, counted from leat.revoke($1)", err,
+                                LEAT_PG_T(login)));
+    result->leases = leat_pg_int(rows, 0, 0);
+    result->results = leat_pg_int(rows, 0, 1);
+    result->counted = leat_pg_int(rows, 0, 2);
+    leat_pg_rows_destroy(rows);
+    return LEAT_OK;
+}
+
+/* What keeps a role from being removed, in the server's words; it may be in another database. */
+static leat_code drop(leat_pg *pg, const char *login, leat_error *err) {
+    leat_pg_rows *rows = NULL;
+    leat_error why = {0};
+    char owns[LEAT_CROWD_WORDS_BYTES];
+    if (run(pg, "drop role %1$I", login, "", &why) == LEAT_OK) return LEAT_OK;
+    if (leat_pg_broken(pg) || strcmp(leat_pg_sqlstate(pg), "2BP01") != 0)
+        return leat_error_copy(err, &why);
+    const leat_code code = LEAT_DATABASE_VALUE(
+        pg, &rows,
+        "select coalesce(left(string_agg(distinct case when d.dbid = 0 or db.datname = "
+        "current_database() then pg_describe_object(d.classid, d.objid, d.objsubid) else "
+        "'something in database ' || quote_ident(db.datname) end, ', '), 400), '') from "
+        "pg_shdepend d left join pg_database db on db.oid = d.dbid where d.refobjid = (select oid "
+        "from pg_roles where rolname = $1)",
+        err, LEAT_PG_T(login));
+    LEAT_TRY(leat_database_take_text(code, rows, owns, sizeof owns));
+    return leat_fail(err, LEAT_ERR_BUSY,
+                     "\"%s\" can no longer connect, and its work was ended, but the login stays, "
+                     "because it owns or has rights on: %s; drop these or take the rights away, "
+                     "then revoke it again",
+                     login, owns);
+}
+
+static leat_code revoke(leat_pg *pg, const char *login, leat_revoke_result *result,
+                        leat_error *err) {
+    role found;
+    LEAT_TRY(find_role(pg, login, &found, err));
+    if (!found.exists)
+        return leat_fail(err, LEAT_ERR_NOT_FOUND, "the server has no login \"%s\"", login);
+    if (!found.invited)
+        return leat_fail(err, LEAT_ERR_OPTION,
+                         "the login \"%s\" was not created by leat invite, so leat does not remove "
+                         "it",
+                         login);
+    LEAT_TRY(run(pg,
+                 "begin; alter role %1$I nologin; revoke all on database %3$I from %1$I; commit",
+                 login, "", err));
+    LEAT_TRY(end_sessions(pg, login, &result->sessions, err));
+    LEAT_TRY(end_work(pg, login, result, err));
+    return drop(pg, login, err);
+}
+
+leat_code leat_revoke(const char *url, const char *login, leat_revoke_result *result,
+                      leat_error *err) {
+    leat_pg_place *place = NULL;
+    leat_pg *pg = NULL;
+    *result = (leat_revoke_result){0};
+    LEAT_TRY(check_name(login, err));
+    LEAT_TRY(LEAT_NEW(&place, 1, err));
+    leat_code code = leat_pg_place_parse(place, url, err);
+    if (code == LEAT_OK) code = leat_pg_connect(&pg, place, "leat revoke", TIMEOUT_MS, NULL, err);
+    if (code == LEAT_OK) code = revoke(pg, login, result, err);
+    leat_pg_close(pg);
+    leat_free(place);
+    return code;
+}

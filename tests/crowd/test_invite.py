@@ -1,0 +1,165 @@
+"""leat invite and leat revoke, on a server that asks volunteers for their passwords: what the login
+may do, names that are SQL, and whoever is revoked in the middle of a run."""
+import base64
+import re
+import signal
+import unittest
+
+import server
+from runs import Runs
+
+from command import leat
+
+server.require()
+
+# Only "owner" is let in without a password.
+HBA = "host all owner 127.0.0.1/32 trust\nhost all all 127.0.0.1/32 scram-sha-256\n"
+
+# Another unit for the only machine, by its login.
+CLAIM = ("set session authorization ann; "
+         "select lease from leat.claim(1, (select worker_id from leat.workers), 0)")
+
+
+class Invite(Runs):
+    settings = ("max_connections=100", "log_statement=all")
+
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.server.database()
+        cls.server.sql("drop role ann", "drop role bob")
+        with open(f"{cls.server.data}/pg_hba.conf", "w", encoding="ascii") as file:
+            file.write(HBA)
+        cls.server.process.send_signal(signal.SIGHUP)
+        cls.server.sql("select pg_reload_conf()")
+
+    def invite(self, login, *words, status=0, url=None):
+        return leat("invite", login, "--db", url or self.url(), *words, status=status)
+
+    def ticket(self, login, *words):
+        """Of a volunteer, who is removed at the end."""
+        done = self.invite(login, *words)
+        self.addCleanup(leat, "revoke", login, "--db", self.url())
+        line = re.fullmatch(r"leat-worker (leat1:[A-Za-z0-9_-]+)( --data DIR)?\n", done.stdout)
+        self.assertTrue(line, done.stdout)
+        self.assertIn("send it to nobody else", done.stderr)
+        self.assertNotIn("from this machine", done.stderr)
+        return line[1]
+
+    def revoke(self, login, status=0):
+        return leat("revoke", login, "--db", self.url(), status=status)
+
+    def test_works(self):
+        """The only thing that a volunteer has is the ticket; then it is good for nothing."""
+        steps = 4
+        coordinator = self.coordinate(steps, "--name", "night")
+        self.until_open(coordinator)
+        self.assertIn('the database has no open run "none"',
+                      self.invite("eve", "--run", "none", status=1).stderr)
+        ticket = self.ticket("ann", "--run", "night")
+        worker = self.work(url=ticket)
+        worker.until('works on "night"')
+        self.expect(coordinator, steps)
+        self.assertEqual(self.ask("select distinct account from leat.workers"), "ann")
+        worker.end()
+        done = self.revoke("ann")
+        self.assertIn("removed   ann\n", done.stdout)
+        self.assertIn("open step 0 results discarded, 0 results counted before\n", done.stdout)
+        worker = self.work(url=ticket)
+        worker.end(2)
+        self.assertIn('password authentication failed for user "ann"', worker.said)
+
+    def test_rights(self):
+        """A login that may connect, with limits; the server has no password, and no log has one."""
+        word = self.ticket("ann", "--machines", "2").removeprefix("leat1:")
+        record = base64.urlsafe_b64decode(word + "=" * (-len(word) % 4))
+        password = re.search(rb"ann ([0-9a-f]{32})", record)[1].decode()
+        said = self.ask("select rolsuper, rolcreatedb, rolcreaterole, rolreplication, rolbypassrls, "
+                        "rolconnlimit, rolcanlogin from pg_roles where rolname = 'ann'")
+        self.assertEqual(said, "f|f|f|f|f|3|t")
+        self.assertRegex(self.ask("select rolpassword from pg_authid where rolname = 'ann'"),
+                         r"^SCRAM-SHA-256\$")
+        said = self.ask("select array_to_string(setconfig, ' ') from pg_db_role_setting where "
+                        "setrole = 'ann'::regrole")
+        for setting in ("statement_timeout=60s", "lock_timeout=30s", "temp_file_limit=64MB",
+                        "idle_in_transaction_session_timeout=60s"):
+            self.assertIn(setting, said)
+        self.assertTrue(any("SCRAM-SHA-256$" in line for line in self.server.lines))
+        self.assertFalse(any(password in line for line in self.server.lines))
+
+    def test_names(self):
+        """Names are data: quotes, formats, SQL, blanks, letters of other alphabets."""
+        for name in ("Ann O'Hara", 'a"b', "%s%1$I%%", "\\", "x; drop role owner", "Zoë Žižek", "a" * 63):
+            with self.subTest(name):
+                self.ticket(name)
+                self.assertEqual(self.ask("select count(*) from pg_roles where rolname = "
+                                          f"$x${name}$x$"), "1")
+                self.assertEqual(self.revoke(name).stdout.splitlines()[0], f"removed   {name}")
+        self.assertEqual(self.ask("select count(*) from pg_roles where rolname = 'owner'"), "1")
+
+    def test_refused(self):
+        self.ticket("ann")
+        self.server.sql("create role carol login", "create role peter createrole login password 'x'")
+        self.addCleanup(self.server.sql, "drop role carol", "drop role peter")
+        for words, status, said in (
+                (["ann"], 1, '"ann" was invited already: use --new-password'),
+                (["carol", "--new-password"], 1, "that leat invite did not create"),
+                (["owner"], 1, "that leat invite did not create"),
+                (["pg_x"], 2, 'role name "pg_x" is reserved'), ([""], 2, "1 to 63 bytes"),
+                (["a" * 64], 2, "1 to 63 bytes"), (["a\n"], 2, "1 to 63 bytes"),
+                (["eve", "--machines", "0"], 2, "--machines"),
+                (["eve", "--machines", "65"], 2, "--machines")):
+            with self.subTest(words):
+                self.assertIn(said, self.invite(*words, status=status).stderr)
+        for word, said in (("carol", "not created by leat invite"), ("none", "no login"),
+                           ("owner", "not created by leat invite")):
+            self.assertIn(said, leat("revoke", word, "--db", self.url()).stderr)
+        self.assertEqual(self.ask("select count(*) from pg_roles where rolname = 'eve'"), "0")
+        ann = self.server.url(self.database, "peter").replace("peter@", "peter:x@")
+        self.server.sql("alter role peter nocreaterole")
+        self.assertIn("use the URL of a superuser", self.invite("eve", url=ann, status=2).stderr)
+
+    def test_new_password(self):
+        first = self.ticket("ann")
+        second = self.invite("ann", "--new-password", "--machines", "1")
+        self.assertIn("its earlier ticket is void", second.stderr)
+        self.assertEqual(leat("status", "--db", first).returncode, 2)
+        second = second.stdout.split()[1]
+        self.assertIn("no run was coordinated", leat("status", "--db", second).stderr)
+        self.assertEqual(self.ask("select rolconnlimit from pg_roles where rolname = 'ann'"), "2")
+
+    def test_who_owns_something(self):
+        """It is let in no more, and stays until that is gone."""
+        self.ticket("ann")
+        self.server.sql("create table public.kept ()", "alter table public.kept owner to ann",
+                        database=self.database)
+        done = self.revoke("ann", 1)
+        self.assertIn("it owns or has rights on: table public.kept", done.stderr)
+        self.assertEqual(self.ask("select rolcanlogin from pg_roles where rolname = 'ann'"), "f")
+        self.server.sql("drop table public.kept", database=self.database)
+        self.revoke("ann")
+
+    def test_in_the_middle(self):
+        """One result of the step is not judged yet, and a unit is out: both are another machine's at
+        once, and the weights are those of one machine."""
+        steps = 2
+        self.times = ["--hold-ms", "1000", "--poll-ms", "5"]
+        coordinator = self.coordinate(steps)
+        self.until_open(coordinator)
+        ann, bob = self.ticket("ann"), self.ticket("bob the second")
+        coordinator.process.send_signal(signal.SIGSTOP)
+        self.addCleanup(coordinator.process.send_signal, signal.SIGCONT)
+        self.work("--once", url=ann).end()
+        self.assertNotEqual(self.server.sql(CLAIM, database=self.database), "")
+        self.assertEqual(self.ask("select count(*) from leat.unit where state = 'done'"), "1")
+        done = self.revoke("ann")
+        self.assertIn("ended     0 sessions, 1 lease\n", done.stdout)
+        self.assertIn("open step 1 result discarded, 0 results counted before", done.stdout)
+        self.assertEqual(self.ask("select count(*) from leat.unit where state = 'done'"), "0")
+        coordinator.process.send_signal(signal.SIGCONT)
+        self.work(url=bob)
+        self.expect(coordinator, steps)
+
+
+if __name__ == "__main__":
+    unittest.main()
