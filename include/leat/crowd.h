@@ -50,6 +50,7 @@ typedef struct leat_coordinate_options {
     int64_t poll_ms;    /* between looks at what has arrived */
     int64_t state_ms;   /* the state is written to the database at most this often */
     int64_t part_bytes; /* everything is stored in parts of this size, 1 KiB to 8 MiB */
+    const char *listen; /* with the URL "local": as in leat_local_options */
     bool serve_data;    /* the run keeps its data set in the database, for workers without it; a
                          * run that does so already continues to */
     /* Called as leat_train calls them, and `say` also between steps. */
@@ -101,8 +102,10 @@ LEAT_API LEAT_MUST_CHECK leat_code leat_coordinate(const char *model, const char
 /*
  * A PostgreSQL server of one's own, in a folder, for as long as the handle is open: for training
  * with the machines of a room, or to try things, without a database elsewhere. The programs of the
- * server, 13 or newer, must be installed. It listens on 127.0.0.1 alone, and is stopped when the
- * handle is closed or this process dies. leat_coordinate does all this in RUN/database if its URL
+ * server, 13 or newer, must be installed. It listens on 127.0.0.1, and is stopped when the
+ * handle is closed or this process dies. With `listen` it serves other machines, too: logins that
+ * leat_invite has created, with the URL in the folder's file "invite.url", over TLS alone, by a
+ * certificate of the folder's own authority. leat_coordinate does all this in RUN/database if its URL
  * is LEAT_LOCAL_URL.
  */
 #define LEAT_LOCAL_URL "local"
@@ -110,6 +113,8 @@ typedef struct leat_local leat_local;
 
 typedef struct leat_local_options {
     const char *programs;      /* folder of postgres and initdb; NULL: the newest that are found */
+    const char *listen;        /* an address or a name of this machine, for other machines, with
+                                * ":PORT" or without; NULL: this machine alone */
     leat_say_fn say;           /* may be NULL, like progress */
     leat_progress_fn progress; /* false: stop starting */
     void *user;                /* of both */
@@ -124,7 +129,8 @@ typedef struct leat_local_options {
  *
  * LEAT_ERR_UNSUPPORTED: the programs, or those of the version that created it, are not installed.
  * LEAT_ERR_BUSY: another process has it. LEAT_ERR_EXISTS: the folder holds something else.
- * LEAT_ERR_OPTION: it is closed to the user, or was created on another machine.
+ * LEAT_ERR_OPTION: it is closed to the user, or was created on another machine, or `listen` is not
+ * an address of this one.
  */
 LEAT_API LEAT_MUST_CHECK leat_code leat_local_open(leat_local **out, const char *folder,
                                                    const leat_local_options *options,

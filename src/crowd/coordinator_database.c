@@ -16,11 +16,28 @@ static bool goes_on(void *user, const leat_progress *progress) {
 leat_code leat_coordinator_check_place(leat_coordinator *self, const char *run, leat_error *err) {
     char folder[LEAT_PATH_BYTES];
     leat_pg_place any; /* says whether there is libpq */
+    if (!leat_coordinator_is_local(self) && self->options->listen != NULL)
+        return leat_fail(err, LEAT_ERR_OPTION,
+                         "--listen needs --db local; a server elsewhere listens where its own "
+                         "listen_addresses says");
     if (!leat_coordinator_is_local(self))
         return leat_pg_place_parse(&self->place, self->options->url, err);
     LEAT_TRY(leat_pg_place_parse(&any, "postgresql://a@127.0.0.1/a", err));
     LEAT_TRY(leat_path_join(folder, sizeof folder, run, LEAT_LOCAL_NAME, err));
-    return leat_local_check(folder, err);
+    return leat_local_check(folder, self->options->listen, err);
+}
+
+/* How others are let in, if it listens for them. */
+static void say_invite(leat_coordinator *self) {
+    char path[LEAT_PATH_BYTES], file[LEAT_PATH_BYTES], word[LEAT_PATH_BYTES + 8];
+    if (self->options->listen == NULL ||
+        leat_path_join(path, sizeof path, self->folder, LEAT_LOCAL_NAME, NULL) != LEAT_OK ||
+        leat_path_join(file, sizeof file, path, LEAT_LOCAL_INVITE, NULL) != LEAT_OK)
+        return;
+    snprintf(path, sizeof path, "@%s", file);
+    if (!leat_shell_word(word, sizeof word, path)) return;
+    leat_coordinator_say(self, "to invite a volunteer to %s: leat invite NAME --db %s",
+                         self->options->listen, word);
 }
 
 /*
@@ -35,6 +52,7 @@ void leat_coordinator_say_line(leat_coordinator *self) {
     if (self->local != NULL) {
         leat_coordinator_say(self, "to lend this machine: leat work '%s?run=%s'%s",
                              leat_local_worker_url(self->local), self->name, data);
+        say_invite(self);
         return;
     }
     const char *shown = self->place.shown, *host = strchr(shown, '@');
@@ -55,7 +73,8 @@ void leat_coordinator_say_line(leat_coordinator *self) {
 
 leat_code leat_coordinator_open_place(leat_coordinator *self, const char *run, leat_error *err) {
     char folder[LEAT_PATH_BYTES];
-    const leat_local_options options = {.say = say, .progress = goes_on, .user = self};
+    const leat_local_options options = {
+        .listen = self->options->listen, .say = say, .progress = goes_on, .user = self};
     if (!leat_coordinator_is_local(self)) return LEAT_OK;
     LEAT_TRY(leat_path_join(folder, sizeof folder, run, LEAT_LOCAL_NAME, err));
     LEAT_TRY(leat_local_open(&self->local, folder, &options, err));

@@ -185,14 +185,16 @@ static leat_code prepare(leat_local *self, leat_error *err) {
     LEAT_TRY(check_kind(self, err));
     LEAT_TRY(leat_local_load(self, &found, err));
     if (found && self->state.ready) LEAT_TRY(leat_local_check_machine(self, err));
+    LEAT_TRY(leat_local_place_listen(self, err));
     LEAT_TRY(choose_user(self, err));
     LEAT_TRY(choose_programs(self, err));
     return check_way(self, err);
 }
 
-leat_code leat_local_check(const char *folder, leat_error *err) {
+leat_code leat_local_check(const char *folder, const char *listen, leat_error *err) {
     leat_local *self = NULL;
     LEAT_TRY(LEAT_NEW(&self, 1, err));
+    self->options.listen = listen;
     leat_code code = place(self, folder, err);
     if (code == LEAT_OK) code = prepare(self, err);
     leat_free(self);
@@ -226,20 +228,14 @@ static leat_code run_as_admin(const leat_local *self, const char *database,
  * connections for him.
  */
 static leat_code secure_logins(leat_local *self, leat_error *err) {
-    char worker[400];
+    char worker[500];
     snprintf(worker, sizeof worker,
              "alter role worker reset all; alter role worker in database " LEAT_LOCAL_DATABASE
              " reset all; alter role worker password '%s' connection limit %d; alter role worker "
-             "set idle_in_transaction_session_timeout = '60s'",
+             "set idle_in_transaction_session_timeout = '60s'; grant connect on database "
+             LEAT_LOCAL_DATABASE " to worker",
              self->state.worker, LEAT_LOCAL_WORKERS_MAX);
-    const char *const scripts[] = {
-        worker, "grant pg_signal_backend to owner",
-        "do $$ declare f regprocedure; begin for f in select oid::regprocedure from pg_proc where "
-        "pronamespace = 'pg_catalog'::regnamespace and (proname ~ "
-        "'^(pg_(try_)?advisory_|lo_)' or proname in ('loread', 'lowrite')) and "
-        "has_function_privilege('public', oid, 'execute') loop "
-        "execute format('revoke execute on function %s from public', f); end loop; end $$",
-        NULL};
+    const char *const scripts[] = {worker, leat_crowd_roles_sql(), NULL};
     return run_as_admin(self, LEAT_LOCAL_DATABASE, scripts, err);
 }
 
@@ -250,13 +246,9 @@ static leat_code create_logins(leat_local *self, leat_error *err) {
     const char *const logins[] = {owner,
                                   "create role worker login",
                                   "create database " LEAT_LOCAL_DATABASE " owner owner",
-                                  "revoke create, temporary on database " LEAT_LOCAL_DATABASE
-                                  " from public",
                                   "revoke all on database postgres, template1 from public",
                                   NULL};
-    static const char *const inside[] = {"revoke all on schema public from public", NULL};
     LEAT_TRY(run_as_admin(self, "postgres", logins, err));
-    LEAT_TRY(run_as_admin(self, LEAT_LOCAL_DATABASE, inside, err));
     return secure_logins(self, err);
 }
 
@@ -303,6 +295,10 @@ static void undo(leat_local *self, bool created) {
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         char path[LEAT_PATH_BYTES];
         if (leat_local_join(self, names[i], path, NULL) == LEAT_OK) leat_path_discard(path);
+    }
+    for (const char *const *name = leat_local_listen_files; *name != NULL; name++) {
+        char path[LEAT_PATH_BYTES];
+        if (leat_local_join(self, *name, path, NULL) == LEAT_OK) leat_path_discard(path);
     }
     leat_lock_release(&self->lock);
     if (created && leat_path_remove_dir(self->folder, NULL) != LEAT_OK) {

@@ -4,13 +4,22 @@
  *     FOLDER/local.json   what it is: passwords, port, socket; mode 0600; the mark of the folder
  *     FOLDER/data/        PostgreSQL's cluster; belongs to the user that the server runs as
  *     FOLDER/log, log.old what initdb and the server say, 1 MiB each at most
+ *     FOLDER/invite.url   for leat invite --db @FILE: the database, with the superuser's login; 0600
  *     FOLDER/.leat.lock   held by the process whose server it is
+ *
+ * and if it listens for other machines (local_listen.c), all 0600:
+ *
+ *     FOLDER/authority.key, authority.pem   the run's certificate authority
+ *     FOLDER/server.key, server.pem         of the last start; belong to the server's user
+ *     FOLDER/access.conf                    who is let in, from where: pg_hba.conf
  */
 #ifndef LEAT_CROWD_LOCAL_H
 #define LEAT_CROWD_LOCAL_H
 
+#include <netinet/in.h>
 #include <pthread.h>
 #include <stdatomic.h>
+#include <sys/socket.h>
 
 #include "base/lock.h"
 #include "base/process.h"
@@ -50,8 +59,25 @@ typedef struct leat_local_state {
         worker[LEAT_LOCAL_WORD_BYTES]; /* passwords */
 } leat_local_state;
 
+/* Where it listens besides 127.0.0.1. */
+#define LEAT_LOCAL_ADDRESSES_MAX 3
+#define LEAT_LOCAL_LISTEN_BYTES 256
+typedef struct leat_local_address {
+    struct sockaddr_storage at;
+    socklen_t size;
+    char text[INET6_ADDRSTRLEN];
+} leat_local_address;
+typedef struct leat_local_listen {
+    char host[256]; /* for volunteers: a name or an address; "": nowhere else */
+    int64_t port;   /* that was asked for; 0: any */
+    int count;
+    leat_local_address addresses[LEAT_LOCAL_ADDRESSES_MAX];
+    char key[LEAT_PATH_BYTES], certificate[LEAT_PATH_BYTES], access[LEAT_PATH_BYTES];
+} leat_local_listen;
+
 struct leat_local {
     leat_local_options options;
+    leat_local_listen listen;
     char folder[LEAT_PATH_BYTES], data[LEAT_PATH_BYTES], log[LEAT_PATH_BYTES];
     leat_lock lock;
     leat_local_programs programs;
@@ -78,6 +104,23 @@ LEAT_MUST_CHECK leat_code leat_local_join(const leat_local *self, const char *na
 /* LEAT_ERR_OPTION: the data may hold programs that another machine's administrator wrote. */
 LEAT_MUST_CHECK leat_code leat_local_check_machine(const leat_local *self, leat_error *err);
 
+/* ---- For other machines (local_listen.c) ------------------------------------------------------
+ */
+
+#define LEAT_LOCAL_INVITE "invite.url"
+/* Files that it writes in the folder; ends with NULL. */
+extern const char *const leat_local_listen_files[];
+/* Reads options.listen. LEAT_ERR_OPTION: it is not an address of this machine. */
+LEAT_MUST_CHECK leat_code leat_local_place_listen(leat_local *self, leat_error *err);
+/* Whether a port is free at all its addresses. */
+bool leat_local_can_listen(const leat_local *self, int64_t port);
+/* The server's certificate and rules, and the authority if there is none; before each start. */
+LEAT_MUST_CHECK leat_code leat_local_write_listen(leat_local *self, leat_error *err);
+/* "listen_addresses=127.0.0.1,192.168.1.5" */
+void leat_local_listen_addresses(const leat_local *self, char out[LEAT_LOCAL_LISTEN_BYTES]);
+/* The URL in LEAT_LOCAL_INVITE; after each start. */
+LEAT_MUST_CHECK leat_code leat_local_write_invite(const leat_local *self, leat_error *err);
+
 /* ---- The server (local_server.c) --------------------------------------------------------------
  */
 
@@ -96,7 +139,8 @@ LEAT_MUST_CHECK leat_code leat_local_end_earlier(leat_local *self, leat_error *e
 LEAT_MUST_CHECK leat_code leat_local_watch(leat_local *self, leat_error *err);
 void leat_local_unwatch(leat_local *self);
 
-/* Whether leat_local_open(folder) can begin: programs, user, folders above. Changes nothing. */
-LEAT_MUST_CHECK leat_code leat_local_check(const char *folder, leat_error *err);
+/* Whether leat_local_open(folder) can begin: programs, user, folders above, its address (`listen`, or
+ * NULL). Changes nothing. */
+LEAT_MUST_CHECK leat_code leat_local_check(const char *folder, const char *listen, leat_error *err);
 
 #endif

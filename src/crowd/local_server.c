@@ -188,22 +188,36 @@ static int64_t try_port(int64_t port) {
     return bound ? ntohs(at.sin_port) : 0;
 }
 
+static bool is_free(const leat_local *self, int64_t port) {
+    return try_port(port) != 0 && leat_local_can_listen(self, port);
+}
+
 /* Below those that the kernel gives to connections, so that none takes it between two starts. */
-static leat_code draw_port(int64_t *port, leat_error *err) {
+static leat_code draw_port(const leat_local *self, int64_t *port, leat_error *err) {
     *port = 0;
     for (int i = 0; i < DRAWS && *port == 0; i++) {
         uint64_t bits = 0;
         LEAT_TRY(leat_random_u64(&bits, err));
-        *port = try_port(PORT_FIRST + (int64_t)leat_random_below(bits, PORTS));
+        const int64_t drawn = PORT_FIRST + (int64_t)leat_random_below(bits, PORTS);
+        if (is_free(self, drawn)) *port = drawn;
     }
     if (*port == 0) *port = try_port(0);
+    if (*port != 0 && !leat_local_can_listen(self, *port)) *port = 0;
     return LEAT_OK;
 }
 
 static leat_code choose_port(leat_local *self, leat_error *err) {
-    const int64_t before = self->state.port;
-    if (before != 0 && try_port(before) != 0) return LEAT_OK;
-    LEAT_TRY(draw_port(&self->state.port, err));
+    const int64_t before = self->state.port, wanted = self->listen.port;
+    if (wanted != 0) {
+        self->state.port = wanted;
+        if (is_free(self, wanted)) return LEAT_OK;
+        return leat_fail(err, LEAT_ERR_CONNECTION,
+                         "port %d is taken by another program; end that, or use --listen with "
+                         "another port",
+                         (int)wanted);
+    }
+    if (before != 0 && is_free(self, before)) return LEAT_OK;
+    LEAT_TRY(draw_port(self, &self->state.port, err));
     if (self->state.port == 0)
         return leat_fail(err, LEAT_ERR_CONNECTION,
                          "no free port on 127.0.0.1 for the database's server");
@@ -313,18 +327,44 @@ static leat_code wait_until_ready(leat_local *self, int64_t from, bool *taken, l
     return LEAT_OK;
 }
 
+/* "ssl_key_file=FILE" and the like. */
+static void set_file(char out[LEAT_PATH_BYTES + 32], const char *name, const char *path) {
+    snprintf(out, LEAT_PATH_BYTES + 32, "%s=%s", name, path);
+}
+
+/* PostgreSQL serves if it can listen at one of its addresses. */
+static leat_code check_addresses(leat_local *self, int64_t from, bool *taken, leat_error *err) {
+    char text[8192];
+    const int64_t size = read_log(self, from, text, (int64_t)sizeof text - 1);
+    text[size] = 0;
+    *taken = self->listen.port == 0 && strstr(text, "Address already in use") != NULL;
+    if (strstr(text, "could not create listen socket") == NULL) return LEAT_OK;
+    leat_local_unserve(self);
+    return leat_fail(err, LEAT_ERR_CONNECTION,
+                     "the database's server cannot listen at %.200s port %d; another program may "
+                     "have taken the port",
+                     self->listen.host, (int)self->state.port);
+}
+
 /* Settings are given at each start, so those of this version of leat are in force. */
 static leat_code start_server(leat_local *self, bool *taken, leat_error *err) {
-    char port[32], socket_at[96], name[96];
+    const bool listens = self->listen.host[0] != 0;
+    char port[32], socket_at[96], name[96], addresses[LEAT_LOCAL_LISTEN_BYTES];
+    char key[LEAT_PATH_BYTES + 32], certificate[LEAT_PATH_BYTES + 32];
+    char access[LEAT_PATH_BYTES + 32];
     const int64_t from = log_size(self);
     snprintf(port, sizeof port, "port=%d", (int)self->state.port);
     snprintf(socket_at, sizeof socket_at, "unix_socket_directories=%s", self->state.socket);
     snprintf(name, sizeof name, "cluster_name=%s", self->state.token);
+    leat_local_listen_addresses(self, addresses);
+    set_file(key, "ssl_key_file", self->listen.key);
+    set_file(certificate, "ssl_cert_file", self->listen.certificate);
+    set_file(access, "hba_file", self->listen.access);
     /* clang-format off */
     const char *const arguments[] = {
         "-D", self->data,
         "-c", port, "-c", socket_at, "-c", name,
-        "-c", "listen_addresses=127.0.0.1", "-c", "ssl=off",
+        "-c", addresses, "-c", listens ? "ssl=on" : "ssl=off",
         "-c", "unix_socket_permissions=0700", "-c", "password_encryption=scram-sha-256",
         "-c", "max_connections=200", "-c", "shared_buffers=32MB", "-c", "huge_pages=off",
         /* every step commits; what a volunteer was told is on disk */
@@ -335,10 +375,12 @@ static leat_code start_server(leat_local *self, bool *taken, leat_error *err) {
         "-c", "logging_collector=off", "-c", "log_destination=stderr",
         "-c", "log_min_messages=warning", "-c", "log_min_error_statement=panic",
         "-c", "log_checkpoints=off", "-c", "log_timezone=UTC", "-c", "timezone=UTC",
-        NULL};
+        /* for other machines; otherwise the list ends here */
+        listens ? "-c" : NULL, key, "-c", certificate, "-c", access, NULL};
     /* clang-format on */
     LEAT_TRY(start(self, "postgres", arguments, SIGINT, err));
-    return wait_until_ready(self, from, taken, err);
+    LEAT_TRY(wait_until_ready(self, from, taken, err));
+    return listens ? check_addresses(self, from, taken, err) : LEAT_OK;
 }
 
 static void make_urls(leat_local *self) {
@@ -359,7 +401,9 @@ static leat_code serve_once(leat_local *self, bool *taken, leat_error *err) {
     LEAT_TRY(make_socket(self, err));
     /* before the start: whoever comes after a kill finds the processes by it */
     leat_code code = leat_local_save(self, err);
+    if (code == LEAT_OK) code = leat_local_write_listen(self, err);
     if (code == LEAT_OK) code = start_server(self, taken, err);
+    if (code == LEAT_OK) code = leat_local_write_invite(self, err);
     if (code == LEAT_OK) make_urls(self);
     else remove_socket(self);
     return code;

@@ -450,7 +450,7 @@ static void parent_closed(void **state) {
     refused(LEAT_ERR_OPTION, "closed\" is closed to user", NULL);
     assert_false(exists(in_folder("..")));
     assert_int_equal(chmod(closed, 0711), 0);
-    assert_ok(leat_local_check(folder, err));
+    assert_ok(leat_local_check(folder, NULL, err));
 }
 
 static void no_programs(void **state) {
