@@ -34,9 +34,8 @@ static void say_invite(leat_coordinator *self) {
         leat_path_join(path, sizeof path, self->folder, LEAT_LOCAL_NAME, NULL) != LEAT_OK ||
         leat_path_join(file, sizeof file, path, LEAT_LOCAL_INVITE, NULL) != LEAT_OK)
         return;
-    snprintf(path, sizeof path, "@%s", file);
-    if (!leat_shell_word(word, sizeof word, path)) return;
-    leat_coordinator_say(self, "to invite a volunteer to %s: leat invite NAME --db %s",
+    if (!leat_shell_word(word, sizeof word, file)) return;
+    leat_coordinator_say(self, "to invite a volunteer to %s: leat invite NAME --db @%s",
                          self->options->listen, word);
 }
 
