@@ -74,6 +74,10 @@ static int run_coordinate(leat_cli *cli) {
     leat_coordinate_options options = leat_coordinate_options_default();
     leat_train_wanted wanted;
     char host[65] = "", url[LEAT_CROWD_URL_BYTES];
+    if (leat_cli_flag(cli, "roles-sql")) {
+        leat_out(cli, "%s", leat_crowd_roles_sql());
+        return 0;
+    }
     const char *run = leat_cli_argument(cli, 0);
     leat_crowd_forget_environment();
     leat_train_wanted_begin(&wanted, leat_cli_text(cli, "model"), leat_coordinate_train_table(),
@@ -126,6 +130,11 @@ static const leat_cli_option options[] = {
      .own.kind = LEAT_SETTING_FLAG,
      .own.help =
          "continue a run: from its folder, from the database, or from what is left of them"},
+    {.own.name = "roles-sql",
+     .own.kind = LEAT_SETTING_FLAG,
+     .own.help = "print SQL, for a server's superuser, that takes from its logins what volunteers do "
+                 "not need, and exit; --db local does that by itself",
+     .is_alone = true},
     LEAT_TRAIN_OPTION_REPLACE,
     LEAT_CLI_OPTION_JSON,
     {0},
@@ -136,6 +145,9 @@ static const leat_cli_example examples[] = {
      "train with all machines that run leat work"},
     {"leat coordinate run --db local --data faces --epochs 5",
      "the same without a database elsewhere, for workers on this machine"},
+    {"leat coordinate run --db local --listen 192.168.1.5:25432 --data faces --epochs 5 "
+     "--serve-data",
+     "for the machines of a room, which are invited with leat invite"},
     {"leat coordinate run --db postgresql://me:secret@db.example.org/class --data faces --epochs 5 "
      "--serve-data",
      "the same for workers without the data set, who fetch it from the database"},
@@ -156,8 +168,9 @@ const leat_cli_command leat_cmd_coordinate = {
         "--resume "
         "continues. If RUN is lost, the database has a state that is at most --state-ms old; if "
         "the database is lost, RUN is enough. Of two coordinators, one waits for the other.\n\n"
-        "With --db local, leat starts a PostgreSQL server of its own, which listens on "
-        "127.0.0.1 only, and stops it at the end. Its programs must be installed. As root, the "
+        "With --db local, leat starts a PostgreSQL server of its own, which listens on 127.0.0.1, "
+        "and with --listen at an address that other machines reach, and stops it at the end. Its "
+        "programs must be installed. As root, the "
         "server runs as user postgres (or nobody), who must be able to enter the folder RUN.\n\n"
         "The command that lends a machine is printed to stderr.",
     .argument = "RUN",

@@ -219,10 +219,12 @@ static int too_many(leat_cli *cli, const char *argument) {
 
 static int check_counts(leat_cli *cli) {
     const leat_cli_command *command = cli->command;
-    if (cli->argument_count < command->min_arguments)
-        return leat_cli_usage(cli, "%s is missing", command->argument);
     if (command->max_arguments >= 0 && cli->argument_count > command->max_arguments)
         return too_many(cli, cli->arguments[command->max_arguments]);
+    for (int i = 0; i < cli->options.count; i++)
+        if (cli->options.rows[i].option->is_alone && cli->given[i]) return 0;
+    if (cli->argument_count < command->min_arguments)
+        return leat_cli_usage(cli, "%s is missing", command->argument);
     for (int i = 0; i < cli->options.count; i++) {
         const leat_cli_row *row = &cli->options.rows[i];
         if (row->option->required && !cli->given[i])

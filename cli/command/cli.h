@@ -48,6 +48,7 @@ typedef struct leat_cli_option {
     const char *preset;   /* of its own: the default as typed by a user; NULL: none */
     const char *bare;     /* the value without "=": any other value then requires "=" */
     bool required;        /* omitting it is wrong usage */
+    bool is_alone;        /* with it, no argument and no other option is needed */
     bool may_have_second; /* INT: an integer that follows is its second value */
     leat_cli_data of;     /* wrong usage with any other data */
     const leat_setting

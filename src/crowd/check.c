@@ -187,6 +187,7 @@ static leat_code look(leat_check *self, leat_error *err) {
     leat_check_schema(self);
     leat_check_server(self);
     leat_check_class(self);
+    leat_check_logins(self);
     leat_check_speed(self);
     if (!leat_pg_broken(self->pg)) return LEAT_OK;
     self->facts->can_coordinate = self->facts->can_work = false;

@@ -48,6 +48,8 @@ void leat_check_server(leat_check *self);
 /* How many machines there may be, and what they cost: connections, bytes, a server that never
  * sleeps; who may end a session (check_class.c). */
 void leat_check_class(leat_check *self);
+/* What volunteers may do that they need not, and who can invite them (check_logins.c). */
+void leat_check_logins(leat_check *self);
 /* How long a round trip takes, and how many bytes travel in a second (check_speed.c). */
 void leat_check_speed(leat_check *self);
 

@@ -119,6 +119,45 @@ class Doctor(unittest.TestCase):
         self.at(name, "boss", can_coordinate=True)
         self.at(name, "carl", 1, failed="database")
 
+    def test_what_volunteers_may_do(self):
+        """On a server that is not leat's, until its superuser runs what is printed."""
+        name = self.database()
+        self.server.sql(f"grant connect on database {name} to ann", "grant create on schema public "
+                        "to public", database=name)
+        self.finding(self.at(name, "owner"), "invitations: owner may create logins", "ok")
+        said = self.at(name, "boss")
+        self.assertIn("ALTER ROLE boss CREATEROLE;",
+                      self.finding(said, "invitations: boss may not", "note")["do"])
+        for begin in ("creation: every login may create tables of any kind", "functions: every"):
+            self.finding(said, begin, "note")
+        self.assertIn("leat coordinate --roles-sql", self.finding(said, "creation: ", "note")["do"])
+        self.mend(self.finding(said, "limits: ", "note")["do"], "ALTER", name)
+        sql = leat("coordinate", "--roles-sql", status=0).stdout
+        self.server.sql(sql, sql, database=name)
+        said = self.at(name, "boss", public_may_connect=False)
+        for begin in ("creation: nobody but", "functions: large objects", "sessions: ",
+                      "limits: every login"):
+            self.finding(said, begin, "ok")
+        self.at(name, "carl", 1, failed="database")
+        self.finding(self.at(name, "ann", can_work=True), "TLS: none", "ok")
+
+    def test_who_may_connect_without_tls(self):
+        """A superuser sees the rules for other machines."""
+        name, rules = self.database(), f"{self.server.data}/pg_hba.conf"
+        with open(rules, encoding="utf-8") as file:
+            before = file.read()
+        self.addCleanup(self.rules, before)
+        for rule, verdict in (("hostssl all all all scram-sha-256", "ok"),
+                              ("host all all 10.0.0.0/8 scram-sha-256", "note"),
+                              ("host all all 10.0.0.0/8 reject", "ok")):
+            with self.subTest(rule):
+                self.rules(f"{before}{rule}\n")
+                self.finding(self.at(name, "owner"), "encryption: ", verdict)
+
+    def rules(self, text):
+        with open(f"{self.server.data}/pg_hba.conf", "w", encoding="utf-8") as file:
+            file.write(text)
+
     def test_wrong_usage(self):
         self.assertIn("is named as", leat("doctor", "--db", "class", status=2).stderr)
         done = leat("doctor", "--db", self.server.url("x"), "--kernels", status=2)
