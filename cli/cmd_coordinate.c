@@ -132,8 +132,9 @@ static const leat_cli_option options[] = {
          "continue a run: from its folder, from the database, or from what is left of them"},
     {.own.name = "roles-sql",
      .own.kind = LEAT_SETTING_FLAG,
-     .own.help = "print SQL, for a server's superuser, that takes from its logins what volunteers do "
-                 "not need, and exit; --db local does that by itself",
+     .own.help =
+         "print SQL, for a server's superuser, that takes from its logins what volunteers do "
+         "not need, and exit; --db local does that by itself",
      .is_alone = true},
     LEAT_TRAIN_OPTION_REPLACE,
     LEAT_CLI_OPTION_JSON,

@@ -56,7 +56,8 @@ static const leat_cli_option options[] = {
      .preset = "4"},
     {.own.name = "new-password",
      .own.kind = LEAT_SETTING_FLAG,
-     .own.help = "print another ticket for a login that was invited before; the earlier one is void"},
+     .own.help =
+         "print another ticket for a login that was invited before; the earlier one is void"},
     {0},
 };
 

@@ -19,7 +19,7 @@ _leat() {
     ((CURRENT -= 1))
   fi
   if ((CURRENT == 2)); then
-    compadd -- ingest inspect cat batches synth train eval detect sample export import coordinate work status dash doctor version
+    compadd -- ingest inspect cat batches synth train eval detect sample export import coordinate work invite revoke status doctor version
     [[ -n $help ]] || compadd -- help
     return
   fi
@@ -486,7 +486,6 @@ _leat() {
     _arguments '*:file:_files' \
       '--output[run folder to create]:output:_files' \
       '-o[run folder to create]:output:_files' \
-      '--data[the data that the weights are for; leat eval and leat detect need those of a detector (a cache)]:data:_files' \
       '--help[show this text]' ;;
   'coordinate'\ *)
     shift 1 words
@@ -546,8 +545,10 @@ _leat() {
       '--state-ms[minimum milliseconds between copies of the state in the database]:state-ms:' \
       '--part-bytes[size of the parts in which weights and results travel]:part-bytes:' \
       '--data-note[what a machine without the data set is told, such as where to download it]:data-note:_files' \
+      '--listen[with --db local: let volunteers connect to this address or name of this machine, over TLS; leat invite creates their logins]:listen:_files' \
       '--serve-data[keep the data set in the database, for machines without it; every login can read it]' \
       '--resume[continue a run: from its folder, from the database, or from what is left of them]' \
+      '--roles-sql[print SQL, for a server'\''s superuser, that takes from its logins what volunteers do not need, and exit; --db local does that by itself]' \
       '--replace[let --export overwrite the files of another export, or files of those names that leat did not write, once]' \
       '--json[write one JSON document to stdout]' \
       '--quiet[do not report progress on stderr, which is otherwise a line on a terminal and one line a minute elsewhere]' \
@@ -570,21 +571,27 @@ _leat() {
       '--json[write one JSON document to stdout]' \
       '--quiet[do not report progress on stderr, which is otherwise a line on a terminal and one line a minute elsewhere]' \
       '--help[show this text]' ;;
+  'invite'\ *)
+    shift 1 words
+    ((CURRENT -= 1))
+    _arguments '*:file:_files' \
+      '--db[database, with the login of its owner or of a superuser, or - or @FILE to read the URL]:db:_files' \
+      '--run[run that the ticket is for]:run:_files' \
+      '--machines[machines that may work with this login at the same time]:machines:' \
+      '--new-password[print another ticket for a login that was invited before; the earlier one is void]' \
+      '--help[show this text]' ;;
+  'revoke'\ *)
+    shift 1 words
+    ((CURRENT -= 1))
+    _arguments '*:file:_files' \
+      '--db[database, with the login that invited, or - or @FILE to read the URL]:db:_files' \
+      '--help[show this text]' ;;
   'status'\ *)
     shift 1 words
     ((CURRENT -= 1))
     _arguments '*:file:_files' \
       '--db[database of the run, as leat coordinate printed it, or - or @FILE to read the URL; ?run=NAME chooses one of several]:db:_files' \
       '--json[write one JSON document to stdout]' \
-      '--help[show this text]' ;;
-  'dash'\ *)
-    shift 1 words
-    ((CURRENT -= 1))
-    _arguments '*:file:_files' \
-      '--db[database of the run, as leat coordinate printed it, or - or @FILE to read the URL; ?run=NAME chooses one of several]:db:_files' \
-      '--listen[where to serve the page; beyond this machine, such as at 0.0.0.0:8501, only who has the printed address with its token sees it]:listen:_files' \
-      '--metrics[also serve /metrics, numbers for Prometheus]' \
-      '--quiet[do not report progress on stderr, which is otherwise a line on a terminal and one line a minute elsewhere]' \
       '--help[show this text]' ;;
   'doctor'\ *)
     shift 1 words

@@ -105,8 +105,8 @@ LEAT_API LEAT_MUST_CHECK leat_code leat_coordinate(const char *model, const char
  * server, 13 or newer, must be installed. It listens on 127.0.0.1, and is stopped when the
  * handle is closed or this process dies. With `listen` it serves other machines, too: logins that
  * leat_invite has created, with the URL in the folder's file "invite.url", over TLS alone, by a
- * certificate of the folder's own authority. leat_coordinate does all this in RUN/database if its URL
- * is LEAT_LOCAL_URL.
+ * certificate of the folder's own authority. leat_coordinate does all this in RUN/database if its
+ * URL is LEAT_LOCAL_URL.
  */
 #define LEAT_LOCAL_URL "local"
 typedef struct leat_local leat_local;
@@ -220,9 +220,9 @@ typedef struct leat_invite_options {
                         * it as this URL does: by sslmode=verify-full and a file or "system" in
                         * sslrootcert. Without TLS, only on the server's own machine. */
     const char *login; /* that is created: 1 to 63 bytes */
-    const char *run;   /* that the ticket is for; NULL: that of the URL, or the one that is open when
-                        * it is used */
-    int64_t machines;  /* that may work with it at the same time, 1 to LEAT_INVITE_MACHINES_MAX */
+    const char *run;  /* that the ticket is for; NULL: that of the URL, or the one that is open when
+                       * it is used */
+    int64_t machines; /* that may work with it at the same time, 1 to LEAT_INVITE_MACHINES_MAX */
     bool new_password; /* of a login that was invited before; its earlier ticket is void */
 } leat_invite_options;
 #define LEAT_INVITE_MACHINES_MAX 64
@@ -239,8 +239,8 @@ typedef struct leat_invite_result {
                                         * does, which was tried */
 } leat_invite_result;
 /*
- * Creates a login that may connect to the database, and nothing else, with limits on connections and
- * times, and a ticket for it. The server gets a SCRAM verifier instead of the password.
+ * Creates a login that may connect to the database, and nothing else, with limits on connections
+ * and times, and a ticket for it. The server gets a SCRAM verifier instead of the password.
  * LEAT_ERR_EXISTS: there is such a login, which leat did not create, or new_password is not set.
  * LEAT_ERR_OPTION: this login may not create others, or the server could not be verified.
  * LEAT_ERR_NOT_FOUND: the database has no open run of this name. LEAT_ERR_CONNECTION.
@@ -263,8 +263,8 @@ typedef struct leat_revoke_result {
 LEAT_API LEAT_MUST_CHECK leat_code leat_revoke(const char *url, const char *login,
                                                leat_revoke_result *result, leat_error *err);
 
-/* SQL that takes from the logins of a server what a run's volunteers do not need; for a superuser, in
- * the database of the run. */
+/* SQL that takes from the logins of a server what a run's volunteers do not need; for a superuser,
+ * in the database of the run. */
 LEAT_API const char *leat_crowd_roles_sql(void);
 
 /* ---- What a database is good for ------------------------------------------------------------ */

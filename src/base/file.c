@@ -117,8 +117,8 @@ leat_code leat_file_borrow(leat_file **out, int fd, const char *name, leat_error
     return LEAT_OK;
 }
 
-leat_code leat_file_open_memory(leat_file **out, const char *name, char path[LEAT_FILE_MEMORY_BYTES],
-                                leat_error *err) {
+leat_code leat_file_open_memory(leat_file **out, const char *name,
+                                char path[LEAT_FILE_MEMORY_BYTES], leat_error *err) {
     struct stat found;
     leat_file *file = NULL;
     *out = NULL;

@@ -77,8 +77,7 @@ LEAT_MUST_CHECK leat_code leat_file_open_nameless(leat_file **out, const char *d
  * process, for libraries that read files only. LEAT_ERR_UNSUPPORTED: /proc is not mounted. */
 #define LEAT_FILE_MEMORY_BYTES 32
 LEAT_MUST_CHECK leat_code leat_file_open_memory(leat_file **out, const char *name,
-                                                char path[LEAT_FILE_MEMORY_BYTES],
-                                                leat_error *err);
+                                                char path[LEAT_FILE_MEMORY_BYTES], leat_error *err);
 
 /* Maps [0, size) read-only and shared, replacing the mapping at `at` (NULL: anywhere); MAP_FAILED
  * with errno set. For leat_map_open, which keeps the process alive when a page cannot be read. */

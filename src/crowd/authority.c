@@ -145,8 +145,8 @@ leat_code leat_authority_create(const leat_authority_files *files, const char *c
     return code;
 }
 
-/* "IP:192.168.1.5,DNS:192.168.1.5,DNS:db.local": libpq before 15 looks for addresses among the names
- * of hosts. */
+/* "IP:192.168.1.5,DNS:192.168.1.5,DNS:db.local": libpq before 15 looks for addresses among the
+ * names of hosts. */
 static void list_names(char list[NAMES_BYTES], const char *const *names, int count) {
     uint8_t address[16];
     size_t size = 0;

@@ -1,5 +1,5 @@
-/* What a server lets the logins of volunteers do that a run does not need, and whether this login can
- * invite: of a server that leat did not start, only its administrator changes that. */
+/* What a server lets the logins of volunteers do that a run does not need, and whether this login
+ * can invite: of a server that leat did not start, only its administrator changes that. */
 #include <stdio.h>
 #include <string.h>
 
@@ -47,9 +47,10 @@ static void tell_creation(leat_check *self) {
     if (temporary || tables)
         leat_check_tell(self, LEAT_CROWD_NOTE, roles_sql,
                         "creation: every login may create %s here, which fill the disk",
-                        !temporary ? "tables" : !tables ? "temporary tables" : "tables of any kind");
-    else
-        leat_check_tell(self, LEAT_CROWD_OK, "", "creation: nobody but the owner creates tables");
+                        !temporary ? "tables"
+                        : !tables  ? "temporary tables"
+                                   : "tables of any kind");
+    else leat_check_tell(self, LEAT_CROWD_OK, "", "creation: nobody but the owner creates tables");
 }
 
 /* Of those that may work here, and are not administrators'. */
@@ -94,8 +95,7 @@ static void tell_encryption(leat_check *self) {
         leat_check_tell(self, LEAT_CROWD_NOTE,
                         "in pg_hba.conf, write hostssl instead of host in rules for other machines",
                         "encryption: other machines may connect without TLS");
-    else
-        leat_check_tell(self, LEAT_CROWD_OK, "", "encryption: other machines must use TLS");
+    else leat_check_tell(self, LEAT_CROWD_OK, "", "encryption: other machines must use TLS");
 }
 
 void leat_check_logins(leat_check *self) {

@@ -71,8 +71,9 @@ static const leat_setting rows[] = {
      .neutral = true,
      .value = "ADDRESS[:PORT]",
      .usually = "only this machine",
-     .help = "with --db local: let volunteers connect to this address or name of this machine, over "
-             "TLS; leat invite creates their logins"},
+     .help =
+         "with --db local: let volunteers connect to this address or name of this machine, over "
+         "TLS; leat invite creates their logins"},
     {.name = "serve-data",
      .kind = LEAT_SETTING_FLAG,
      AT(serve_data),

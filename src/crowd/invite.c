@@ -1,9 +1,9 @@
 /*
  * Letting people in, and out: leat_invite, leat_revoke (leat/crowd.h).
  *
- * Statements about roles take no parameters, so the server itself writes them, with its own rules for
- * names and texts (format), and is then sent what it wrote. A password never leaves this process but
- * in the ticket: the server gets what SCRAM keeps of it.
+ * Statements about roles take no parameters, so the server itself writes them, with its own rules
+ * for names and texts (format), and is then sent what it wrote. A password never leaves this
+ * process but in the ticket: the server gets what SCRAM keeps of it.
  */
 #include <arpa/inet.h>
 #include <stdio.h>
@@ -100,9 +100,8 @@ static void write_script(const invitation *of, const role *found, char script[SC
 /* What the server says of a right that the inviting login lacks, and of a name. */
 static leat_code not_created(invitation *of, const leat_error *why, leat_error *err) {
     const char *state = leat_pg_broken(of->pg) ? "" : leat_pg_sqlstate(of->pg);
-    const leat_code code = strcmp(state, "42501") == 0 || strcmp(state, "42939") == 0
-                               ? LEAT_ERR_OPTION
-                               : why->code;
+    const leat_code code =
+        strcmp(state, "42501") == 0 || strcmp(state, "42939") == 0 ? LEAT_ERR_OPTION : why->code;
     return leat_fail(err, code, "the login \"%s\" cannot be created: %.300s%s", of->options->login,
                      why->message,
                      strcmp(state, "42501") == 0
@@ -180,7 +179,7 @@ static leat_code fill_place(invitation *of, leat_error *err) {
     snprintf(ticket->database, sizeof ticket->database, "%s", of->place.database);
     snprintf(ticket->login, sizeof ticket->login, "%s", of->options->login);
     ticket->port = strtoll(of->place.port, NULL, 10);
-    ticket->check = plain ? LEAT_TICKET_PLAIN
+    ticket->check = plain                           ? LEAT_TICKET_PLAIN
                     : of->place.authorities[0] != 0 ? LEAT_TICKET_SYSTEM
                                                     : LEAT_TICKET_AUTHORITY;
     if (plain || ticket->check == LEAT_TICKET_SYSTEM) return LEAT_OK;
@@ -281,7 +280,8 @@ static leat_code end_sessions(leat_pg *pg, const char *login, int64_t *ended, le
             return leat_fail(err, LEAT_ERR_BUSY,
                              "%lld session%s of \"%s\" %s not end; it can open no other, so try "
                              "again, or restart the server",
-                             (long long)left, left == 1 ? "" : "s", login, left == 1 ? "does" : "do");
+                             (long long)left, left == 1 ? "" : "s", login,
+                             left == 1 ? "does" : "do");
         if (left > 0) (void)leat_pause_sleep(END_POLL_MS, NULL);
     }
     return LEAT_OK;

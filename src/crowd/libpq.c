@@ -382,9 +382,9 @@ static leat_code start(leat_pg *pg, const leat_pg_place *place, const char *root
                                  "sslrootcert",
                                  "sslmode",
                                  NULL};
-    const char *const values[] = {
-        place->url, program, program, "UTF8",    "/dev/null/none",   "1",  "10",
-        "5",        "3",     "30000", "disable", roots, mode, NULL};
+    const char *const values[] = {place->url, program, program, "UTF8", "/dev/null/none",
+                                  "1",        "10",    "5",     "3",    "30000",
+                                  "disable",  roots,   mode,    NULL};
     const int64_t until_ns = limit_of(pg);
     pg->connection = pg->pq.connectStartParams(names, values, 1);
     if (pg->connection == NULL) return leat_fail(err, LEAT_ERR_MEMORY, "libpq: out of memory");
@@ -403,15 +403,15 @@ static leat_code start(leat_pg *pg, const leat_pg_place *place, const char *root
     return LEAT_OK;
 }
 
-/* The same where the authority came with a ticket: libpq reads it from a file, which is in memory and
- * ends with the attempt. */
+/* The same where the authority came with a ticket: libpq reads it from a file, which is in memory
+ * and ends with the attempt. */
 static leat_code start_trusting(leat_pg *pg, const leat_pg_place *place, const char *program,
                                 leat_error *err) {
     char path[LEAT_FILE_MEMORY_BYTES];
     leat_file *file = NULL;
     LEAT_TRY(leat_file_open_memory(&file, "the certificate of the ticket", path, err));
-    leat_code code = leat_file_pwrite(file, place->certificate,
-                                      (int64_t)strlen(place->certificate), 0, err);
+    leat_code code =
+        leat_file_pwrite(file, place->certificate, (int64_t)strlen(place->certificate), 0, err);
     if (code == LEAT_OK) code = start(pg, place, path, program, err);
     leat_file_close(file);
     return code;
@@ -442,7 +442,8 @@ leat_code leat_pg_connect_why(leat_pg **out, const leat_pg_place *place, const c
     pg->timeout_ms = timeout_ms;
     memcpy(pg->shown, place->shown, sizeof pg->shown);
     leat_code code = load(&pg->pq, err);
-    if (code == LEAT_OK && place->certificate[0] != 0) code = start_trusting(pg, place, program, err);
+    if (code == LEAT_OK && place->certificate[0] != 0)
+        code = start_trusting(pg, place, program, err);
     else if (code == LEAT_OK) code = start(pg, place, place->authorities, program, err);
     pg->stop = NULL;
     if (code == LEAT_OK) code = leat_pg_script(pg, settings, err);

@@ -69,11 +69,11 @@ typedef struct leat_pg_link {
     bool verified;            /* the server has shown a certificate that the URL asks for */
     bool name_verified;       /* which is one for the name in the URL */
     char authorities[LEAT_AUTHORITIES_BYTES]; /* the file that it was verified by; "": none */
-    int backend;              /* process of the server, as the login said: poolers invent it */
+    int backend; /* process of the server, as the login said: poolers invent it */
 } leat_pg_link;
 void leat_pg_get_link(const leat_pg *pg, leat_pg_link *link);
-/* What the server keeps instead of a password (SCRAM-SHA-256), for ALTER ROLE ... PASSWORD: it can be
- * read in a log without harm. */
+/* What the server keeps instead of a password (SCRAM-SHA-256), for ALTER ROLE ... PASSWORD: it can
+ * be read in a log without harm. */
 #define LEAT_PG_VERIFIER_BYTES 256
 LEAT_MUST_CHECK leat_code leat_pg_verifier(leat_pg *pg, const char *login, const char *password,
                                            char out[LEAT_PG_VERIFIER_BYTES], leat_error *err);

@@ -232,8 +232,8 @@ static leat_code secure_logins(leat_local *self, leat_error *err) {
     snprintf(worker, sizeof worker,
              "alter role worker reset all; alter role worker in database " LEAT_LOCAL_DATABASE
              " reset all; alter role worker password '%s' connection limit %d; alter role worker "
-             "set idle_in_transaction_session_timeout = '60s'; grant connect on database "
-             LEAT_LOCAL_DATABASE " to worker",
+             "set idle_in_transaction_session_timeout = '60s'; grant connect on "
+             "database " LEAT_LOCAL_DATABASE " to worker",
              self->state.worker, LEAT_LOCAL_WORKERS_MAX);
     const char *const scripts[] = {worker, leat_crowd_roles_sql(), NULL};
     return run_as_admin(self, LEAT_LOCAL_DATABASE, scripts, err);
@@ -243,11 +243,9 @@ static leat_code secure_logins(leat_local *self, leat_error *err) {
 static leat_code create_logins(leat_local *self, leat_error *err) {
     char owner[128];
     snprintf(owner, sizeof owner, "create role owner login password '%s'", self->state.owner);
-    const char *const logins[] = {owner,
-                                  "create role worker login",
+    const char *const logins[] = {owner, "create role worker login",
                                   "create database " LEAT_LOCAL_DATABASE " owner owner",
-                                  "revoke all on database postgres, template1 from public",
-                                  NULL};
+                                  "revoke all on database postgres, template1 from public", NULL};
     LEAT_TRY(run_as_admin(self, "postgres", logins, err));
     return secure_logins(self, err);
 }

@@ -4,8 +4,8 @@
  *     FOLDER/local.json   what it is: passwords, port, socket; mode 0600; the mark of the folder
  *     FOLDER/data/        PostgreSQL's cluster; belongs to the user that the server runs as
  *     FOLDER/log, log.old what initdb and the server say, 1 MiB each at most
- *     FOLDER/invite.url   for leat invite --db @FILE: the database, with the superuser's login; 0600
- *     FOLDER/.leat.lock   held by the process whose server it is
+ *     FOLDER/invite.url   for leat invite --db @FILE: the database, with the superuser's login;
+ * 0600 FOLDER/.leat.lock   held by the process whose server it is
  *
  * and if it listens for other machines (local_listen.c), all 0600:
  *
@@ -139,8 +139,8 @@ LEAT_MUST_CHECK leat_code leat_local_end_earlier(leat_local *self, leat_error *e
 LEAT_MUST_CHECK leat_code leat_local_watch(leat_local *self, leat_error *err);
 void leat_local_unwatch(leat_local *self);
 
-/* Whether leat_local_open(folder) can begin: programs, user, folders above, its address (`listen`, or
- * NULL). Changes nothing. */
+/* Whether leat_local_open(folder) can begin: programs, user, folders above, its address (`listen`,
+ * or NULL). Changes nothing. */
 LEAT_MUST_CHECK leat_code leat_local_check(const char *folder, const char *listen, leat_error *err);
 
 #endif

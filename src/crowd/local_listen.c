@@ -1,10 +1,10 @@
 /*
  * Where the server of a private database listens, and whom it lets in from where: see local.h.
  *
- * Programs on this machine use 127.0.0.1, unencrypted, with or without --listen. With it, the server
- * has an address that other machines reach as well, on the same port. There it takes only logins that
- * were invited, over TLS, with passwords; its certificate is new at each start, from an authority
- * that stays with the run, because that is what the tickets have.
+ * Programs on this machine use 127.0.0.1, unencrypted, with or without --listen. With it, the
+ * server has an address that other machines reach as well, on the same port. There it takes only
+ * logins that were invited, over TLS, with passwords; its certificate is new at each start, from an
+ * authority that stays with the run, because that is what the tickets have.
  */
 #include <arpa/inet.h>
 #include <ifaddrs.h>
@@ -147,10 +147,11 @@ leat_code leat_local_place_listen(leat_local *self, leat_error *err) {
     self->listen = (leat_local_listen){0};
     if (text == NULL) return LEAT_OK;
     if (!split(text, &self->listen))
-        return leat_fail(err, LEAT_ERR_OPTION,
-                         "--listen must be an address or a name of this machine, and a port between "
-                         "1024 and 65535 after a colon if it shall be a certain one, not \"%.200s\"",
-                         text);
+        return leat_fail(
+            err, LEAT_ERR_OPTION,
+            "--listen must be an address or a name of this machine, and a port between "
+            "1024 and 65535 after a colon if it shall be a certain one, not \"%.200s\"",
+            text);
     if (strcmp(self->listen.host, "0.0.0.0") == 0 || strcmp(self->listen.host, "::") == 0) {
         list_own(own);
         return leat_fail(err, LEAT_ERR_OPTION,
@@ -232,8 +233,7 @@ leat_code leat_local_write_invite(const leat_local *self, leat_error *err) {
     LEAT_TRY(leat_local_join(self, LEAT_LOCAL_INVITE, path, err));
     LEAT_TRY(leat_local_join(self, AUTHORITY, authority, err));
     snprintf(url, sizeof url, "postgresql://admin:%s@%s%s%s:%d/" LEAT_LOCAL_DATABASE "?%s",
-             self->state.admin, is_ipv6 ? "[" : "", host, is_ipv6 ? "]" : "",
-             (int)self->state.port,
+             self->state.admin, is_ipv6 ? "[" : "", host, is_ipv6 ? "]" : "", (int)self->state.port,
              self->listen.host[0] != 0 ? "hostaddr=127.0.0.1&sslmode=verify-full&sslrootcert="
                                        : "sslmode=disable");
     if (self->listen.host[0] != 0 && !add_path(url, authority))

@@ -12,9 +12,9 @@ static const char hardening[] = {
 
 const char *leat_crowd_roles_sql(void) { return hardening; }
 
-const char *const leat_roles_settings[] = {
-    "statement_timeout = '60s'", "lock_timeout = '30s'",
-    "idle_in_transaction_session_timeout = '60s'", "max_parallel_workers_per_gather = 0", NULL};
+const char *const leat_roles_settings[] = {"statement_timeout = '60s'", "lock_timeout = '30s'",
+                                           "idle_in_transaction_session_timeout = '60s'",
+                                           "max_parallel_workers_per_gather = 0", NULL};
 const char *const leat_roles_superuser_settings[] = {"temp_file_limit = '64MB'", NULL};
 
 leat_code leat_roles_password(char password[LEAT_ROLES_PASSWORD_BYTES], leat_error *err) {

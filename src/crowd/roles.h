@@ -8,8 +8,8 @@
  * removed. */
 #define LEAT_ROLES_MARK "volunteer, invited by leat"
 
-/* Settings of a volunteer's login, in SQL after "alter role NAME set ". A worker sets its own; these
- * are for whoever connects with another program, and does not know of them. */
+/* Settings of a volunteer's login, in SQL after "alter role NAME set ". A worker sets its own;
+ * these are for whoever connects with another program, and does not know of them. */
 extern const char *const leat_roles_settings[];
 /* The same that only a superuser may set, and the login may not change. */
 extern const char *const leat_roles_superuser_settings[];

@@ -1,5 +1,6 @@
 /*
- * A ticket: all that a machine needs to work on a run, in one word that a person can send and paste.
+ * A ticket: all that a machine needs to work on a run, in one word that a person can send and
+ * paste.
  *
  *     leat1:BASE64URL
  *
@@ -47,10 +48,11 @@ typedef struct leat_ticket {
 
 /* Whether a text is a ticket, of any version, and not a URL. */
 bool leat_ticket_is(const char *text);
-/* LEAT_ERR_OPTION: it is not one, or not a complete one; the message says where. LEAT_ERR_UNSUPPORTED:
- * it is one of a later version of leat. */
+/* LEAT_ERR_OPTION: it is not one, or not a complete one; the message says where.
+ * LEAT_ERR_UNSUPPORTED: it is one of a later version of leat. */
 LEAT_MUST_CHECK leat_code leat_ticket_parse(leat_ticket *out, const char *text, leat_error *err);
-/* The inverse. LEAT_ERR_OPTION: a member is empty, too long, or not what leat_ticket_parse takes. */
+/* The inverse. LEAT_ERR_OPTION: a member is empty, too long, or not what leat_ticket_parse takes.
+ */
 LEAT_MUST_CHECK leat_code leat_ticket_write(const leat_ticket *ticket,
                                             char text[LEAT_TICKET_TEXT_BYTES], leat_error *err);
 /* The URL of its database, without the certificate; with the password. */

@@ -1,5 +1,5 @@
-/* A database's URL, or a ticket, that is not on the command line, which every user of the machine can
- * see. */
+/* A database's URL, or a ticket, that is not on the command line, which every user of the machine
+ * can see. */
 #include <stdio.h>
 #include <string.h>
 
@@ -15,7 +15,8 @@ _Static_assert(LEAT_CROWD_URL_BYTES >= LEAT_PG_URL_BYTES &&
 static void keep_ticket(char *line) {
     char *next = NULL;
     if (strncmp(line, "leat", 4) != 0 || leat_ticket_is(line)) return;
-    for (char *word = strtok_r(line, " \t", &next); word != NULL; word = strtok_r(NULL, " \t", &next))
+    for (char *word = strtok_r(line, " \t", &next); word != NULL;
+         word = strtok_r(NULL, " \t", &next))
         if (leat_ticket_is(word)) {
             memmove(line, word, strlen(word) + 1);
             return;
@@ -30,11 +31,10 @@ static leat_code read_line(const char *path, char *out, leat_error *err) {
     LEAT_TRY(leat_lines_open(&lines, path, &plain, err));
     leat_code code = leat_lines_first(lines, &line, &found, err);
     if (code == LEAT_OK && (!found || line.size_bytes >= LEAT_CROWD_URL_BYTES))
-        code =
-            leat_fail(err, LEAT_ERR_OPTION,
-                      "\"%.300s\" does not begin with a line that is the URL of a database or a "
-                      "ticket",
-                      path);
+        code = leat_fail(err, LEAT_ERR_OPTION,
+                         "\"%.300s\" does not begin with a line that is the URL of a database or a "
+                         "ticket",
+                         path);
     if (code == LEAT_OK && memchr(line.data, 0, (size_t)line.size_bytes) != NULL)
         code = leat_fail(err, LEAT_ERR_OPTION,
                          "\"%.300s\": the first line has a NUL byte, so what follows it in the "

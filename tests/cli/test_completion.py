@@ -17,14 +17,14 @@ KERNELS = ["avx2", "avx512", "neon", "scalar"]
 # words before the cursor; what is offered, all of it
 OFFERED = [
     (["train", "dcgan", "--kernels", ""], KERNELS),
-    (["in"], ["ingest", "inspect"]),
+    (["in"], ["ingest", "inspect", "invite"]),
     (["ingest", ""], ["can", "images", "probes"]),
     (["ingest", "probes", "--split", ""], ["hash", "ordered"]),
     (["batches", "--order", ""], ["global", "windowed"]),
     (["ingest", "images", "--background", ""], ["black", "drop", "white"]),
     (["cat", "--forma"], ["--format"]),
     (["train", "dcgan", "--schedule", "s"], ["simultaneous"]),
-    (["help", "in"], ["ingest", "inspect"]),
+    (["help", "in"], ["ingest", "inspect", "invite"]),
     (["help", "zz"], []),
     (["help", "ingest", ""], ["can", "images", "probes"]),
     (["help", "inspect", ""], []),

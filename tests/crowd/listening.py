@@ -46,7 +46,8 @@ class Listening(folder.Folder):
                           "--serve-data", "--poll-ms", "5", "--json", *words, **more)
         self.addCleanup(self.stop, command)
         command.until("to invite a volunteer")
-        line = re.search(r"to invite a volunteer to \S+: leat (invite NAME --db .*)\n", command.said)
+        line = re.search(r"to invite a volunteer to \S+: leat (invite NAME --db .*)\n",
+                         command.said)
         return command, shlex.split(line[1])
 
     @staticmethod

@@ -74,8 +74,9 @@ class Invite(Runs):
         word = self.ticket("ann", "--machines", "2").removeprefix("leat1:")
         record = base64.urlsafe_b64decode(word + "=" * (-len(word) % 4))
         password = re.search(rb"ann ([0-9a-f]{32})", record)[1].decode()
-        said = self.ask("select rolsuper, rolcreatedb, rolcreaterole, rolreplication, rolbypassrls, "
-                        "rolconnlimit, rolcanlogin from pg_roles where rolname = 'ann'")
+        said = self.ask("select rolsuper, rolcreatedb, rolcreaterole, rolreplication, "
+                        "rolbypassrls, rolconnlimit, rolcanlogin from pg_roles where rolname = "
+                        "'ann'")
         self.assertEqual(said, "f|f|f|f|f|3|t")
         self.assertRegex(self.ask("select rolpassword from pg_authid where rolname = 'ann'"),
                          r"^SCRAM-SHA-256\$")
@@ -89,7 +90,8 @@ class Invite(Runs):
 
     def test_names(self):
         """Names are data: quotes, formats, SQL, blanks, letters of other alphabets."""
-        for name in ("Ann O'Hara", 'a"b', "%s%1$I%%", "\\", "x; drop role owner", "Zoë Žižek", "a" * 63):
+        for name in ("Ann O'Hara", 'a"b', "%s%1$I%%", "\\", "x; drop role owner", "Zoë Ž",
+                     "a" * 63):
             with self.subTest(name):
                 self.ticket(name)
                 self.assertEqual(self.ask("select count(*) from pg_roles where rolname = "
@@ -99,7 +101,7 @@ class Invite(Runs):
 
     def test_refused(self):
         self.ticket("ann")
-        self.server.sql("create role carol login", "create role peter createrole login password 'x'")
+        self.server.sql("create role carol login", "create role peter login password 'x'")
         self.addCleanup(self.server.sql, "drop role carol", "drop role peter")
         for words, status, said in (
                 (["ann"], 1, '"ann" was invited already: use --new-password'),
@@ -116,7 +118,6 @@ class Invite(Runs):
             self.assertIn(said, leat("revoke", word, "--db", self.url()).stderr)
         self.assertEqual(self.ask("select count(*) from pg_roles where rolname = 'eve'"), "0")
         ann = self.server.url(self.database, "peter").replace("peter@", "peter:x@")
-        self.server.sql("alter role peter nocreaterole")
         self.assertIn("use the URL of a superuser", self.invite("eve", url=ann, status=2).stderr)
 
     def test_new_password(self):
@@ -140,8 +141,8 @@ class Invite(Runs):
         self.revoke("ann")
 
     def test_in_the_middle(self):
-        """One result of the step is not judged yet, and a unit is out: both are another machine's at
-        once, and the weights are those of one machine."""
+        """One result of the step is not judged yet, and a unit is out: both are another machine's
+        at once, and the weights are those of one machine."""
         steps = 2
         self.times = ["--hold-ms", "1000", "--poll-ms", "5"]
         coordinator = self.coordinate(steps)

@@ -1,6 +1,6 @@
-"""leat coordinate --db local --listen: a class on a network, from the printed lines alone. Volunteers
-come from an address of this machine that is not its loopback interface, where it has one; what the
-server asks of whom is the same there. Other users and networks: test_listen_slow.py.
+"""leat coordinate --db local --listen: a class on a network, from the printed lines alone.
+Volunteers come from an address of this machine that is not its loopback interface, where it has
+one; what the server asks of whom is the same there. Other users and networks: test_listen_slow.py.
 """
 import os
 import signal

@@ -1,5 +1,5 @@
-"""leat coordinate --db local --listen: another run's tickets, an ordinary user, and a network between
-two machines, each a network namespace.
+"""leat coordinate --db local --listen: another run's tickets, an ordinary user, and a network
+between two machines, each a network namespace.
 """
 import os
 import pwd
@@ -66,8 +66,8 @@ class Network(Listening):
         except subprocess.CalledProcessError as error:
             raise unittest.SkipTest(f"no network namespaces: {error.stderr}") from error
         first, second = cls.spaces
-        cls.ip("-n", first, "link", "add", "cable", "type", "veth", "peer", "name", "cable", "netns",
-               second)
+        cls.ip("-n", first, "link", "add", "cable", "type", "veth", "peer", "name", "cable",
+               "netns", second)
         for space, address in ((first, cls.here), (second, cls.there)):
             cls.ip("-n", space, "addr", "add", f"{address}/24", "dev", "cable")
             cls.ip("-n", space, "link", "set", "cable", "up")

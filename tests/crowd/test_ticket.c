@@ -1,4 +1,5 @@
-/* Tickets: a round trip, the URL of one, and what is refused, with a remedy and without a secret. */
+/* Tickets: a round trip, the URL of one, and what is refused, with a remedy and without a secret.
+ */
 #include <stdio.h>
 #include <string.h>
 
@@ -175,8 +176,8 @@ static void by_hand(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(round_trip),  cmocka_unit_test(longest), cmocka_unit_test(as_a_place),
-        cmocka_unit_test(not_written), cmocka_unit_test(damaged), cmocka_unit_test(by_hand)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(round_trip), cmocka_unit_test(longest),
+                                       cmocka_unit_test(as_a_place), cmocka_unit_test(not_written),
+                                       cmocka_unit_test(damaged),    cmocka_unit_test(by_hand)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
