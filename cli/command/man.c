@@ -153,6 +153,10 @@ static const char *const related[][2] = {
     {"train", "dash"},
     {"coordinate", "dash"},
     {"status", "dash"},
+    {"coordinate", "invite"},
+    {"work", "invite"},
+    {"invite", "revoke"},
+    {"coordinate", "revoke"},
     {"doctor", "version"},
 };
 

@@ -39,6 +39,8 @@ OWN_DEFAULTS = {("ingest can", "preset", "default"), ("cat", "format", "ndjson")
                 ("detect", "alarms-per-minute", "10"),
                 ("coordinate", "name", "that of the folder"),
                 ("work", "name", "the name of this machine"),
+                ("invite", "run", "the only one that is open when the ticket is used"),
+                ("invite", "machines", "4"),
                 ("doctor", "workers", "those that work now"),
                 ("work", "data", "fetch the images of each unit from the database"),
                 ("work", "key", "~/.local/state/leat/machine.key")}
@@ -74,7 +76,8 @@ class Help(unittest.TestCase):
                                       "cat", "batches", "synth probes", "synth can",
                                       "synth images", "train dcgan", "train vgae", "train gat",
                                        "eval", "detect", "sample", "export", "import",
-                                       "coordinate", "work", "status", "dash", "doctor", "version"])
+                                       "coordinate", "work", "invite", "revoke", "status",
+                                       "dash", "doctor", "version"])
 
     def test_every_command_explains_itself(self):
         for words in commands():
@@ -138,7 +141,7 @@ class Help(unittest.TestCase):
                  "set this or --epochs": "0", "set this or --steps": "0",
                  "the widest that this processor runs": "-",
                  "the widest that runs here": "-", "new weights from the seed": "-",
-                 "no limit": "0", "no note": "-", "all files": "-", "no file": "-",
+                 "no limit": "0", "no note": "-", "only this machine": "-", "all files": "-", "no file": "-",
                  "no export": "-", "all tests": "-",
                  "none; --curriculum requires it": "0",
                   "no value": "-", "its own": "-"}
