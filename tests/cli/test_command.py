@@ -141,7 +141,8 @@ class Help(unittest.TestCase):
                  "set this or --epochs": "0", "set this or --steps": "0",
                  "the widest that this processor runs": "-",
                  "the widest that runs here": "-", "new weights from the seed": "-",
-                 "no limit": "0", "no note": "-", "only this machine": "-", "all files": "-", "no file": "-",
+                 "no limit": "0", "no note": "-", "only this machine": "-", "all files": "-",
+                 "no file": "-",
                  "no export": "-", "all tests": "-",
                  "none; --curriculum requires it": "0",
                   "no value": "-", "its own": "-"}
