@@ -132,6 +132,8 @@ class Doctor(unittest.TestCase):
             self.finding(said, begin, "note")
         self.assertIn("leat coordinate --roles-sql", self.finding(said, "creation: ", "note")["do"])
         self.mend(self.finding(said, "limits: ", "note")["do"], "ALTER", name)
+        self.addCleanup(self.server.sql, "revoke pg_signal_backend from boss",
+                        "alter role ann connection limit -1")
         sql = leat("coordinate", "--roles-sql", status=0).stdout
         self.server.sql(sql, sql, database=name)
         said = self.at(name, "boss", public_may_connect=False)

@@ -138,7 +138,11 @@ class Certificates(unittest.TestCase):
         """The authority of a ticket is the only one, and the name is verified."""
         own, another = self.certificate("authority"), self.certificate("another")
         port, there = self.server.port, "no run was coordinated"
-        self.says("", there, url=ticket(port, certificate=own))
+        # what ~/.postgresql has for other servers is left alone
+        os.makedirs(self.at("home/.postgresql"))
+        with open(self.at("home/.postgresql/postgresql.crt"), "w", encoding="ascii") as file:
+            file.write("of another server")
+        self.says("", there, url=ticket(port, certificate=own), HOME=self.at("home"))
         said = self.says("", "certificate verify failed", url=ticket(port, certificate=another),
                          SSL_CERT_FILE=self.at("authority.pem"))
         self.assertIn("postgresql://ann:***@localhost:", said)
