@@ -152,7 +152,7 @@ class Certificates(unittest.TestCase):
                   SSL_CERT_FILE=self.at("another.pem"))
         self.says("", "no run was coordinated", url=ticket(port, "127.0.0.1", check=0))
         self.says("", "only on the server's own machine", url=ticket(port, "10.0.0.1", check=0))
-        self.says("", "the ticket is not complete", url=ticket(port, certificate=own)[:-4])
+        self.says("", "copy the whole line again", url=ticket(port, certificate=own)[:-4])
 
     def test_tickets_in_files(self):
         """A file with the line that a volunteer was sent; and nothing of it is in the list of
