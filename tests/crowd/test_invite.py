@@ -6,14 +6,17 @@ import signal
 import unittest
 
 import server
+from listening import own_address
 from runs import Runs
 
 from command import leat
 
 server.require()
 
+ADDRESS = own_address()
 # Only "owner" is let in without a password.
-HBA = "host all owner 127.0.0.1/32 trust\nhost all all 127.0.0.1/32 scram-sha-256\n"
+HBA = (f"host all owner 127.0.0.1/32 trust\nhost all owner {ADDRESS}/32 trust\n"
+       "host all all 127.0.0.1/32 scram-sha-256\n")
 
 # Another unit for the only machine, by its login.
 CLAIM = ("set session authorization ann; "
@@ -21,7 +24,8 @@ CLAIM = ("set session authorization ann; "
 
 
 class Invite(Runs):
-    settings = ("max_connections=100", "log_statement=all")
+    settings = ("max_connections=100", "log_statement=all",
+                f"listen_addresses=127.0.0.1,{ADDRESS}")
 
     @classmethod
     def setUpClass(cls):
@@ -119,6 +123,30 @@ class Invite(Runs):
         self.assertEqual(self.ask("select count(*) from pg_roles where rolname = 'eve'"), "0")
         ann = self.server.url(self.database, "peter").replace("peter@", "peter:x@")
         self.assertIn("use the URL of a superuser", self.invite("eve", url=ann, status=2).stderr)
+
+    def test_not_verified(self):
+        """A ticket for other machines says how the server is verified, or there is none."""
+        if ADDRESS.startswith("127."):
+            self.skipTest("this machine has no other address")
+        url = f"postgresql://owner@{ADDRESS}:{self.server.port}/{self.database}"
+        for more in ("", "?sslmode=disable"):
+            done = self.invite("eve", url=url + more, status=2)
+            self.assertIn("the connection to the server is not encrypted, so a ticket could not say "
+                          "how the server is verified; add sslmode=verify-full", done.stderr)
+        self.assertEqual(self.ask("select count(*) from pg_roles where rolname = 'eve'"), "0")
+
+    def test_who_is_there(self):
+        """A worker that waits: its session is ended, and it tries in vain to come back, because a
+        login may be restored, too."""
+        coordinator = self.coordinate(1)
+        self.until_open(coordinator)
+        ticket = self.ticket("ann")
+        self.ask("update leat.run set state = 'paused'")
+        worker = self.work(url=ticket)
+        worker.until("works on")
+        self.assertIn("ended     1 session, 0 leases\n", self.revoke("ann").stdout)
+        worker.until("trying again until it succeeds")
+        self.assertRegex(worker.said, r'role "ann" is not permitted|failed for user "ann"')
 
     def test_new_password(self):
         first = self.ticket("ann")
