@@ -22,8 +22,7 @@ static int run_invite(leat_cli *cli) {
     leat_invite_result result;
     leat_error err = {0};
     char url[LEAT_CROWD_URL_BYTES];
-    leat_crowd_forget_environment();
-    const int status = leat_crowd_url(cli, leat_cli_text(cli, "db"), url);
+    const int status = leat_crowd_owner_url(cli, url);
     if (status != 0) return status;
     options.url = url;
     options.login = leat_cli_argument(cli, 0);

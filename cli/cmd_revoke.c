@@ -7,8 +7,7 @@ static int run_revoke(leat_cli *cli) {
     char url[LEAT_CROWD_URL_BYTES], sessions[LEAT_WORDS_BYTES], leases[LEAT_WORDS_BYTES];
     char results[LEAT_WORDS_BYTES], counted[LEAT_WORDS_BYTES];
     const char *login = leat_cli_argument(cli, 0);
-    leat_crowd_forget_environment();
-    const int status = leat_crowd_url(cli, leat_cli_text(cli, "db"), url);
+    const int status = leat_crowd_owner_url(cli, url);
     if (status != 0) return status;
     if (leat_revoke(url, login, &result, &err) != LEAT_OK) return leat_cli_fail(cli, &err);
     leat_out(cli, "removed   %s\nended     %s, %s\nopen step %s discarded, %s counted before\n",

@@ -33,6 +33,16 @@ int leat_crowd_url(leat_cli *cli, const char *typed, char url[LEAT_CROWD_URL_BYT
     return 0;
 }
 
+int leat_crowd_owner_url(leat_cli *cli, char url[LEAT_CROWD_URL_BYTES]) {
+    const char *typed = leat_cli_text(cli, "db");
+    leat_crowd_forget_environment();
+    if (strcmp(typed, LEAT_LOCAL_URL) == 0)
+        return leat_cli_usage(cli,
+                              "--db local is one of leat coordinate; of its server, the URL is "
+                              "in the run's folder: --db @RUN/database/invite.url");
+    return leat_crowd_url(cli, typed, url);
+}
+
 void leat_crowd_say(void *user, const char *line) { leat_cli_note(user, "%s", line); }
 
 const char *leat_crowd_key_path(char path[LEAT_CROWD_PATH_BYTES]) {

@@ -122,6 +122,9 @@ class Invite(Runs):
                 (["eve", "--machines", "65"], 2, "--machines")):
             with self.subTest(words):
                 self.assertIn(said, self.invite(*words, status=status).stderr)
+        for word in ("invite", "revoke"):
+            self.assertIn("--db @RUN/database/invite.url",
+                          leat(word, "ann", "--db", "local", status=2).stderr)
         for word, said in (("carol", "not created by leat invite"), ("none", "no login"),
                            ("owner", "not created by leat invite")):
             self.assertIn(said, leat("revoke", word, "--db", self.url()).stderr)
