@@ -62,7 +62,7 @@ typedef struct leat_coordinate_options {
  * each 10 s, silent after 30 s, a hold of 15 s; a look each 500 ms, the state each 30 s, 1 MiB. */
 LEAT_API leat_coordinate_options leat_coordinate_options_default(void);
 /* "lease-ms", "renew-ms", "silent-ms", "hold-ms", "poll-ms", "state-ms", "part-bytes",
- * "data-note", "serve-data". */
+ * "data-note", "listen", "serve-data". */
 LEAT_API const leat_setting_table *leat_coordinate_options_table(void);
 /* The settings of leat_train_options_table, with the defaults of a run by many machines. */
 LEAT_API const leat_setting_table *leat_coordinate_train_table(void);
