@@ -349,6 +349,7 @@ static leat_code check_addresses(leat_local *self, int64_t from, bool *taken, le
 /* Settings are given at each start, so those of this version of leat are in force. */
 static leat_code start_server(leat_local *self, bool *taken, leat_error *err) {
     const bool listens = self->listen.host[0] != 0;
+    const int version = self->programs.version;
     char port[32], socket_at[96], name[96], addresses[LEAT_LOCAL_LISTEN_BYTES];
     char key[LEAT_PATH_BYTES + 32], certificate[LEAT_PATH_BYTES + 32];
     char access[LEAT_PATH_BYTES + 32];
@@ -375,6 +376,8 @@ static leat_code start_server(leat_local *self, bool *taken, leat_error *err) {
         "-c", "logging_collector=off", "-c", "log_destination=stderr",
         "-c", "log_min_messages=warning", "-c", "log_min_error_statement=panic",
         "-c", "log_checkpoints=off", "-c", "log_timezone=UTC", "-c", "timezone=UTC",
+        /* 64 MiB of notifications, which any login may send, instead of 8 GiB */
+        "-c", version >= 1700 ? "max_notify_queue_pages=8192" : "jit=off",
         /* for other machines; otherwise the list ends here */
         listens ? "-c" : NULL, key, "-c", certificate, "-c", access, NULL};
     /* clang-format on */
@@ -403,7 +406,10 @@ static leat_code serve_once(leat_local *self, bool *taken, leat_error *err) {
     leat_code code = leat_local_save(self, err);
     if (code == LEAT_OK) code = leat_local_write_listen(self, err);
     if (code == LEAT_OK) code = start_server(self, taken, err);
-    if (code == LEAT_OK) code = leat_local_write_invite(self, err);
+    if (code == LEAT_OK) {
+        code = leat_local_write_invite(self, err);
+        if (code != LEAT_OK) leat_local_unserve(self);
+    }
     if (code == LEAT_OK) make_urls(self);
     else remove_socket(self);
     return code;
