@@ -77,6 +77,7 @@ static int run_work(leat_cli *cli) {
     if (leat_cli_flag(cli, "nice")) (void)!nice(10);
     if (leat_key_open(&key, file, &err) != LEAT_OK) return leat_cli_fail(cli, &err);
     options.machine = leat_key_id(key);
+    options.secret = leat_key_secret(key);
     status = work(cli, &options);
     leat_key_close(key);
     return status;

@@ -147,13 +147,14 @@ LEAT_API void leat_local_close(leat_local *local);
 
 /* ---- Workers -------------------------------------------------------------------------------- */
 
-/* The identity of a machine: 32 random hexadecimal digits in a file, which is created if it is
- * missing and locked while it is in use. If another process has it, the next free one of
+/* The identity of a machine: 32 random hexadecimal digits, which others see, and 32 that prove it, in
+ * a file, which is created if it is missing and locked while it is in use. If another process has it, the next free one of
  * "NAME-2.key", "NAME-3.key", ... is taken, which leat_key_path returns. */
 typedef struct leat_key leat_key;
 LEAT_API LEAT_MUST_CHECK leat_code leat_key_open(leat_key **out, const char *path, leat_error *err);
 LEAT_API void leat_key_close(leat_key *key);
 LEAT_API const char *leat_key_id(const leat_key *key);
+LEAT_API const char *leat_key_secret(const leat_key *key);
 LEAT_API const char *leat_key_path(const leat_key *key);
 
 /* Spans of the local day in which a machine takes no units; in minutes since midnight, an end
@@ -173,6 +174,7 @@ typedef struct leat_work_options {
     const char *data;            /* data set; its fingerprint must be the run's. NULL: its images
                                   * are fetched from the database, if the run keeps them there */
     const char *machine;         /* leat_key_id */
+    const char *secret;          /* leat_key_secret: whoever has another one is not this machine */
     const char *name, *hardware; /* for the list of workers */
     int32_t threads;
     int64_t memory_bytes; /* 0: no limit; otherwise a run that needs more is refused */

@@ -4,32 +4,108 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Ends the session of a volunteer; what came of it, in words. */
-static leat_code end(leat_pg *pg, const leat_database_hold *hold, const leat_database_blocker *of,
-                     char line[LEAT_BLOCKER_LINE_BYTES], leat_error *err) {
+/* One that blocks, and what is done about it. */
+typedef struct culprit {
+    const leat_database_blocker *of;
+    const leat_database_hold *hold;
+    bool suspended;                           /* its login, for an hour */
+    char out[LEAT_DATABASE_STATEMENT_BYTES];  /* with which an administrator keeps it out; "" */
+    char *line;                               /* what is said */
+} culprit;
+
+/* Blames its login before anything else is done, so that no session of it blocks once those that do
+ * are ended. What cannot be noted now is not noted. */
+static leat_code blame(leat_pg *pg, culprit *self, leat_error *err) {
+    const leat_database_blocker *of = self->of;
     leat_error why = {0};
-    bool done = false, suspended = false;
     char words[96];
-    leat_code code = leat_database_end_session(pg, of, &done, &why);
+    if (self->hold->run == 0) return LEAT_OK; /* it is not known yet */
+    if (of->process != 0)
+        snprintf(words, sizeof words, "session %lld blocked the run for %d s",
+                 (long long)of->process, LEAT_BLOCK_MS / 1000);
+    else
+        snprintf(words, sizeof words, "a prepared transaction blocked the run for %d s",
+                 LEAT_BLOCK_MS / 1000);
+    if (leat_database_blame(pg, self->hold, of->account, words, &self->suspended, &why) != LEAT_OK)
+        self->suspended = false;
+    return leat_pg_broken(pg) ? leat_error_copy(err, &why) : LEAT_OK;
+}
+
+/* Lets the login in no more; what is still to be done is said. */
+static leat_code keep_out(leat_pg *pg, culprit *self, leat_error *err) {
+    leat_error why = {0};
+    self->out[0] = 0;
+    if (!self->suspended) return LEAT_OK;
+    if (leat_database_keep_out(pg, self->of->account, self->out, &why) != LEAT_OK)
+        snprintf(self->out, sizeof self->out, "ALTER ROLE ... NOLOGIN");
+    return leat_pg_broken(pg) ? leat_error_copy(err, &why) : LEAT_OK;
+}
+
+/* What becomes of the login. */
+static void add_fate(const culprit *self) {
+    const size_t size = strlen(self->line);
+    char *const to = self->line + size;
+    const size_t room = LEAT_BLOCKER_LINE_BYTES - size;
+    if (!self->suspended) return;
+    if (self->out[0] == 0)
+        snprintf(to, room, ", which gets no units for an hour and is kept out");
+    else
+        snprintf(to, room,
+                 ", which gets no units for an hour; an administrator can keep it out: %.160s;",
+                 self->out);
+}
+
+/* Ends the sessions of a volunteer that block; what came of it, in words. */
+static leat_code end(leat_pg *pg, culprit *self, leat_error *err) {
+    const leat_database_blocker *of = self->of;
+    leat_error why = {0};
+    int64_t ended = 0;
+    char others[64] = "";
+    const leat_code code = leat_database_end_sessions(pg, of, self->suspended, &ended, &why);
     if (leat_pg_broken(pg)) return leat_error_copy(err, &why);
-    if (code != LEAT_OK) { /* no right to */
+    LEAT_TRY(keep_out(pg, self, err));
+    if (code != LEAT_OK) /* no right to */
         snprintf(
-            line, LEAT_BLOCKER_LINE_BYTES,
+            self->line, LEAT_BLOCKER_LINE_BYTES,
             "session %lld of login \"%.63s\" blocks the run; this login may not end it: let an "
             "administrator run SELECT pg_terminate_backend(%lld); and GRANT pg_signal_backend "
             "to this login",
             (long long)of->process, of->account, (long long)of->process);
-        return LEAT_OK;
-    }
-    if (!done) return LEAT_OK; /* it is gone, or does something else */
-    snprintf(words, sizeof words, "session %lld blocked the run for %d s, and was ended",
-             (long long)of->process, LEAT_BLOCK_MS / 1000);
-    /* a lock that is still held is waited for; what is not noted now is not noted */
-    if (hold->fence != 0)
-        code = leat_database_blame(pg, hold, of->account, words, &suspended, &why);
+    else if (ended > 0) {
+        if (ended > 1)
+            snprintf(others, sizeof others, ", with %lld more of its sessions",
+                     (long long)(ended - 1));
+        snprintf(self->line, LEAT_BLOCKER_LINE_BYTES,
+                 "session %lld blocked the run for %d s, and was ended: login \"%.63s\"%s",
+                 (long long)of->process, LEAT_BLOCK_MS / 1000, of->account, others);
+    } else if (self->suspended) /* it is gone, or does something else */
+        snprintf(self->line, LEAT_BLOCKER_LINE_BYTES,
+                 "session %lld blocked the run for %d s: login \"%.63s\"", (long long)of->process,
+                 LEAT_BLOCK_MS / 1000, of->account);
+    add_fate(self);
+    return LEAT_OK;
+}
+
+/* Undoes a transaction that a volunteer has prepared, where this login may; the statement, where it
+ * may not. */
+static leat_code undo(leat_pg *pg, culprit *self, bool may, leat_error *err) {
+    leat_error why = {0};
+    char line[LEAT_DATABASE_STATEMENT_BYTES];
+    LEAT_TRY(leat_database_rollback_line(pg, self->of, line, err));
+    if (line[0] == 0) return LEAT_OK; /* it is gone */
+    const bool done = may && leat_pg_script(pg, line, &why) == LEAT_OK;
     if (leat_pg_broken(pg)) return leat_error_copy(err, &why);
-    snprintf(line, LEAT_BLOCKER_LINE_BYTES, "%s: login \"%.63s\"%s", words, of->account,
-             code == LEAT_OK && suspended ? ", which gets no units for an hour" : "");
+    LEAT_TRY(keep_out(pg, self, err));
+    if (done)
+        snprintf(self->line, LEAT_BLOCKER_LINE_BYTES,
+                 "a prepared transaction blocked the run for %d s, and was undone: login \"%.63s\"",
+                 LEAT_BLOCK_MS / 1000, self->of->account);
+    else
+        snprintf(self->line, LEAT_BLOCKER_LINE_BYTES,
+                 "a prepared transaction of login \"%.63s\" blocks the run; let that login or an "
+                 "administrator run, in this database: %.300s;",
+                 self->of->account, line);
+    add_fate(self);
     return LEAT_OK;
 }
 
@@ -38,6 +114,16 @@ static void name_it(const leat_database_blocker *of, char line[LEAT_BLOCKER_LINE
              "session %lld of login \"%.63s\", an administrator's or the owner's, blocks the run; "
              "end it if it is not needed: SELECT pg_terminate_backend(%lld);",
              (long long)of->process, of->account, (long long)of->process);
+}
+
+/* Does what is to be done about one that has blocked for long enough. */
+static leat_code judge(leat_pg *pg, culprit *self, leat_error *err) {
+    const bool prepared = self->of->process == 0;
+    if (!self->of->trusted) LEAT_TRY(blame(pg, self, err));
+    if (prepared) return undo(pg, self, !self->of->trusted, err);
+    if (!self->of->trusted) return end(pg, self, err);
+    name_it(self->of, self->line);
+    return LEAT_OK;
 }
 
 /* Where it was seen before, or -1. */
@@ -83,10 +169,14 @@ leat_code leat_blockers_look(leat_blockers *blockers, leat_pg *pg, const leat_da
     *blockers = now;
     LEAT_TRY(code);
     for (int i = 0; i < now.count && blockers->line[0] == 0; i++) { /* one line a look */
+        culprit of = {.of = &found[i], .hold = hold, .line = blockers->line};
         if (!is_due(&now, i, now_ns)) continue;
-        blockers->seen[i].judged = true;
-        if (found[i].trusted) name_it(&found[i], blockers->line);
-        else LEAT_TRY(end(pg, hold, &found[i], blockers->line, err));
+        /* its sessions are ended together */
+        for (int k = 0; k < now.count; k++)
+            if (k == i || (!found[i].trusted && found[k].role == found[i].role &&
+                           found[k].process != 0 && found[i].process != 0))
+                blockers->seen[k].judged = true;
+        LEAT_TRY(judge(pg, &of, err));
     }
     return LEAT_OK;
 }

@@ -3,15 +3,18 @@
  * call; one that is left open ("begin; select leat.claim(...)") stops every step for as long as its
  * session lasts, whatever rights its login has lost meanwhile. Such a session is named, and ended
  * once it has blocked for LEAT_BLOCK_MS with the same transaction, or once sessions of its login,
- * which may take turns, have kept the coordinator at the same statement for so long. Those of
- * administrators, and of the owner of the schema, are named only.
+ * which may take turns, have kept the coordinator at the same statement for so long; and with it all
+ * sessions of its login that could block. Before that, the login is blamed: the third time within an
+ * hour it is suspended, so that what it calls locks nothing, and kept out of the database. A
+ * transaction that was prepared blocks without a session, and is undone. What administrators and the
+ * owner of the schema have is named only.
  */
 #ifndef LEAT_CROWD_BLOCKERS_H
 #define LEAT_CROWD_BLOCKERS_H
 
 #include "crowd/database.h"
 
-enum { LEAT_BLOCK_MS = 10000, LEAT_BLOCKERS_MOST = 16, LEAT_BLOCKER_LINE_BYTES = 320 };
+enum { LEAT_BLOCK_MS = 10000, LEAT_BLOCKERS_MOST = 16, LEAT_BLOCKER_LINE_BYTES = 640 };
 
 typedef struct leat_blockers {
     struct {

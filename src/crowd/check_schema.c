@@ -40,7 +40,7 @@ static void add_names(names *to, const char *from, const char *end, bool one) {
 
 /* The objects that lines with this beginning create. */
 static void find_created(names *to, const char *const *beginnings) {
-    for (int part = 0; part < 2; part++) {
+    for (int part = 0; part < LEAT_DATABASE_SCHEMA_PARTS; part++) {
         const char *line = leat_database_schema(part);
         while (*line != 0) {
             const char *end = line + strcspn(line, "\n");
@@ -54,7 +54,7 @@ static void find_created(names *to, const char *const *beginnings) {
 
 /* What a grant gives to all logins. */
 static void find_granted(names *to, const char *beginning) {
-    const char *grant = strstr(leat_database_schema(1), beginning);
+    const char *grant = strstr(leat_database_schema(LEAT_DATABASE_SCHEMA_PARTS - 1), beginning);
     const char *end = grant != NULL ? strstr(grant, "to public;") : NULL;
     LEAT_ASSERT(end != NULL);
     add_names(to, grant, end, false);

@@ -124,7 +124,8 @@ leat_coordinate_options leat_coordinate_options_default(void) {
 }
 
 leat_work_options leat_work_options_default(void) {
-    return (leat_work_options){.name = "",
+    return (leat_work_options){.secret = "",
+                               .name = "",
                                .hardware = "",
                                .threads = leat_cpu_count(),
                                .poll_ms = 5000,

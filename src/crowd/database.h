@@ -1,6 +1,6 @@
 /*
  * The database of a run, as calls: each is one transaction of the schema (schema.sql,
- * schema_owner.sql), and nothing else in this room contains SQL. docs/crowd.md describes tables,
+ * schema_limits.sql, schema_owner.sql), and nothing else in this room contains SQL. docs/crowd.md describes tables,
  * states and who calls what.
  *
  * Failures are those of leat_pg_call. LEAT_ERR_BUSY: another coordinator has taken over the run, or
@@ -15,7 +15,7 @@
 #include "crowd/usual.h"
 #include "leat/train.h"
 
-#define LEAT_CROWD_SCHEMA_VERSION 6
+#define LEAT_CROWD_SCHEMA_VERSION 7
 #define LEAT_CROWD_PART_BYTES_MIN 1024
 #define LEAT_CROWD_PART_BYTES_MAX (INT64_C(8) << 20)
 #define LEAT_CROWD_WORDS_BYTES 512
@@ -29,7 +29,8 @@
  * is older than 13. LEAT_ERR_OPTION: this login may not create it. LEAT_ERR_BUSY: it is being
  * restored from a dump, as leat_database_check_complete. */
 LEAT_MUST_CHECK leat_code leat_database_install(leat_pg *pg, leat_error *err);
-/* The SQL that creates it, in two parts. */
+/* The SQL that creates it, in parts; the last one ends with what is granted to all logins. */
+#define LEAT_DATABASE_SCHEMA_PARTS 3
 const char *leat_database_schema(int part);
 
 /* The version of the schema of a database; 0: it has none; LEAT_DATABASE_UNFINISHED: the schema
@@ -89,14 +90,23 @@ typedef struct leat_database_run {
 
 /* ---- Workers ------------------------------------------------------------------------------- */
 
-/* Begins to work on a run ("": the only one); ends what an earlier process of this machine had.
+/* Who works: an id that all may know, a secret that proves it, and two texts for lists. */
+typedef struct leat_database_machine {
+    const char *id, *secret, *name, *hardware;
+} leat_database_machine;
+/* Begins to work on a run ("": the only one); ends what an earlier process of this machine had. The
+ * machine works in this session alone from now on.
  * LEAT_ERR_UNSUPPORTED: the schema is another version's.
  * *rows holds the texts of *run until they are destroyed. LEAT_ERR_NOT_FOUND: no such run;
  * LEAT_ERR_OPTION: several are open. */
 LEAT_MUST_CHECK leat_code leat_database_register(leat_pg *pg, const char *run_name,
-                                                 const char *machine, const char *name,
-                                                 const char *hardware, leat_database_run *run,
-                                                 leat_pg_rows **rows, leat_error *err);
+                                                 const leat_database_machine *machine,
+                                                 leat_database_run *run, leat_pg_rows **rows,
+                                                 leat_error *err);
+/* The same machine works in this session now, after a connection that was lost, and its leases go
+ * on. *known: false: it must register. */
+LEAT_MUST_CHECK leat_code leat_database_rejoin(leat_pg *pg, const char *machine,
+                                               const char *secret, bool *known, leat_error *err);
 
 typedef struct leat_database_lease {
     int64_t lease; /* 0: there is nothing to do */
@@ -323,9 +333,10 @@ LEAT_MUST_CHECK leat_code leat_database_keep_state(leat_pg *pg, const leat_datab
 LEAT_MUST_CHECK leat_code leat_database_set_state(leat_pg *pg, const leat_database_hold *hold,
                                                   const char *state, const char *reason,
                                                   leat_error *err);
-/* A session that a coordinator with this login waits for, and that waits for nobody itself. */
+/* A session that a coordinator with this login waits for, and that waits for nobody itself; or a
+ * transaction that was prepared, and has none. */
 typedef struct leat_database_blocker {
-    int64_t process; /* of the server */
+    int64_t process; /* of the server; 0: the transaction was prepared */
     int64_t role;    /* the number of its login, which remains when that is dropped */
     char account[64], transaction[32];
     char waits[64]; /* the statement at which the coordinator itself waits; "": its renewer does */
@@ -333,14 +344,28 @@ typedef struct leat_database_blocker {
 } leat_database_blocker;
 LEAT_MUST_CHECK leat_code leat_database_blockers(leat_pg *pg, leat_database_blocker *out, int most,
                                                  int *count, leat_error *err);
-/* Ends it, if it is still in that transaction: *done. LEAT_ERR_OPTION: this login may not. */
-LEAT_MUST_CHECK leat_code leat_database_end_session(leat_pg *pg, const leat_database_blocker *of,
-                                                    bool *done, leat_error *err);
+/* Ends it, if it is still in that transaction, and all sessions of its login that have locks in the
+ * schema as writers have, because they would block as well; `all`: all of its sessions in this
+ * database. *ended counts them. LEAT_ERR_OPTION: this login may not. */
+LEAT_MUST_CHECK leat_code leat_database_end_sessions(leat_pg *pg, const leat_database_blocker *of,
+                                                     bool all, int64_t *ended, leat_error *err);
+/* The statement that undoes a transaction that was prepared, for its owner or a superuser, outside
+ * of any transaction; "": it is gone. */
+#define LEAT_DATABASE_STATEMENT_BYTES 512
+LEAT_MUST_CHECK leat_code leat_database_rollback_line(
+    leat_pg *pg, const leat_database_blocker *of, char line[LEAT_DATABASE_STATEMENT_BYTES],
+    leat_error *err);
 /* Notes that an account has blocked the run; *suspended: the third time within an hour, after which
- * it gets no units for an hour. */
+ * it gets no units for an hour. Waits for nothing that a volunteer can lock. A hold whose fence is 0
+ * is none: of a coordinator that waits for the run. */
 LEAT_MUST_CHECK leat_code leat_database_blame(leat_pg *pg, const leat_database_hold *hold,
                                               const char *account, const char *words,
                                               bool *suspended, leat_error *err);
+/* The login may connect no more. line: "", or with what an administrator does that, because this
+ * login may not. */
+LEAT_MUST_CHECK leat_code leat_database_keep_out(leat_pg *pg, const char *account,
+                                                 char line[LEAT_DATABASE_STATEMENT_BYTES],
+                                                 leat_error *err);
 /* How many sessions other logins have in this database. */
 LEAT_MUST_CHECK leat_code leat_database_others(leat_pg *pg, int64_t *sessions, leat_error *err);
 /* How many machines of a run were heard of in the last silent_ms. */

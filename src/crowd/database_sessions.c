@@ -22,16 +22,34 @@ leat_code leat_database_blockers(leat_pg *pg, leat_database_blocker *out, int mo
     return LEAT_OK;
 }
 
-leat_code leat_database_end_session(leat_pg *pg, const leat_database_blocker *of, bool *done,
-                                    leat_error *err) {
+leat_code leat_database_end_sessions(leat_pg *pg, const leat_database_blocker *of, bool all,
+                                     int64_t *ended, leat_error *err) {
     leat_pg_rows *rows = NULL;
-    const leat_code code = LEAT_DATABASE_VALUE(
-        pg, &rows,
-        "select coalesce(bool_or(pg_terminate_backend(pid)), false) from pg_stat_activity where "
-        "pid = $1 and usesysid = $2::bigint::oid and exists (select from pg_locks l where l.pid = "
-        "$1 and virtualtransaction = $3)",
-        err, LEAT_PG_I(of->process), LEAT_PG_I(of->role), LEAT_PG_T(of->transaction));
-    return leat_database_take_bool(code, rows, done);
+    *ended = 0;
+    LEAT_TRY(LEAT_DATABASE_VALUE(pg, &rows,
+                                 "select leat.end_sessions($1, $2::bigint::integer, $3, "
+                                 "$4::bigint <> 0)",
+                                 err, LEAT_PG_I(of->role), LEAT_PG_I(of->process),
+                                 LEAT_PG_T(of->transaction), LEAT_PG_I(all)));
+    *ended = leat_pg_int(rows, 0, 0);
+    leat_pg_rows_destroy(rows);
+    return LEAT_OK;
+}
+
+leat_code leat_database_rollback_line(leat_pg *pg, const leat_database_blocker *of,
+                                      char line[LEAT_DATABASE_STATEMENT_BYTES], leat_error *err) {
+    leat_pg_rows *rows = NULL;
+    const leat_code code = LEAT_DATABASE_VALUE(pg, &rows, "select leat.rollback_prepared($1)", err,
+                                               LEAT_PG_T(of->transaction));
+    return leat_database_take_text(code, rows, line, LEAT_DATABASE_STATEMENT_BYTES);
+}
+
+leat_code leat_database_keep_out(leat_pg *pg, const char *account,
+                                 char line[LEAT_DATABASE_STATEMENT_BYTES], leat_error *err) {
+    leat_pg_rows *rows = NULL;
+    const leat_code code =
+        LEAT_DATABASE_VALUE(pg, &rows, "select leat.keep_out($1)", err, LEAT_PG_T(account));
+    return leat_database_take_text(code, rows, line, LEAT_DATABASE_STATEMENT_BYTES);
 }
 
 leat_code leat_database_blame(leat_pg *pg, const leat_database_hold *hold, const char *account,

@@ -5,8 +5,8 @@
 #include "base/mem.h"
 #include "crowd/database_parts.h"
 
-leat_code leat_database_register(leat_pg *pg, const char *run_name, const char *machine,
-                                 const char *name, const char *hardware, leat_database_run *run,
+leat_code leat_database_register(leat_pg *pg, const char *run_name,
+                                 const leat_database_machine *machine, leat_database_run *run,
                                  leat_pg_rows **rows, leat_error *err) {
     leat_error why = {0};
     *run = (leat_database_run){0};
@@ -18,8 +18,9 @@ leat_code leat_database_register(leat_pg *pg, const char *run_name, const char *
         "register.run), 0), name, identity, settings, model, model_hash, data, data_note, "
         "kernel_class, "
         "leat_version, state, samples, payload_bytes, weights_bytes, memory_bytes, part_bytes, "
-        "lease_ms, renew_ms, sample_bytes, list_bytes from leat.register($1, $2, $3, $4)",
-        &why, LEAT_PG_T(run_name), LEAT_PG_T(machine), LEAT_PG_T(name), LEAT_PG_T(hardware));
+        "lease_ms, renew_ms, sample_bytes, list_bytes from leat.register($1, $2, $3, $4, $5)",
+        &why, LEAT_PG_T(run_name), LEAT_PG_T(machine->id), LEAT_PG_T(machine->secret),
+        LEAT_PG_T(machine->name), LEAT_PG_T(machine->hardware));
     if (code == LEAT_ERR_INPUT && strncmp(leat_pg_sqlstate(pg), "42", 2) == 0)
         return leat_fail(err, LEAT_ERR_UNSUPPORTED,
                          "the schema \"leat\" of this database is that of another version of leat "
@@ -44,6 +45,15 @@ leat_code leat_database_register(leat_pg *pg, const char *run_name, const char *
     leat_pg_rows_destroy(*rows);
     *rows = NULL;
     return code;
+}
+
+leat_code leat_database_rejoin(leat_pg *pg, const char *machine, const char *secret, bool *known,
+                               leat_error *err) {
+    leat_pg_rows *rows = NULL;
+    const leat_code code =
+        LEAT_DATABASE_VALUE(pg, &rows, "select leat.rejoin($1, $2)", err, LEAT_PG_T(machine),
+                            LEAT_PG_T(secret));
+    return leat_database_take_bool(code, rows, known);
 }
 
 static const leat_pg_shape one_bytes = {.columns = 1, .least_rows = 1, .bytes = true};

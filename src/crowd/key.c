@@ -7,12 +7,13 @@
 #include "base/random.h"
 #include "leat/crowd.h"
 
-enum { DIGITS = 32, KEYS_MAX = 256, TRIES = 100 };
+/* Two lines: the id, which all may know, and what proves it. */
+enum { DIGITS = 32, LINE = DIGITS + 1, KEYS_MAX = 256, TRIES = 100 };
 
 struct leat_key {
     leat_file *file; /* locked */
     char path[LEAT_PATH_BYTES];
-    char id[DIGITS + 1];
+    char id[DIGITS + 1], secret[DIGITS + 1];
 };
 
 /* "machine.key", then "machine-2.key", ... */
@@ -39,26 +40,39 @@ static bool is_id(const char *id) {
     return strspn(id, "0123456789abcdef") == DIGITS && id[DIGITS] == 0;
 }
 
-/* Reads the identity of a locked file, or writes a new one if the file is empty. */
-static leat_code read_id(leat_key *key, leat_error *err) {
-    char text[DIGITS + 2] = {0};
+/* Reads a line of the file. */
+static leat_code read_line(leat_key *key, int64_t at, char id[DIGITS + 1], leat_error *err) {
+    char text[LINE + 1] = {0};
     int64_t size = 0;
     LEAT_TRY(leat_file_size(key->file, &size, err));
-    if (size == 0) {
-        LEAT_TRY(make_id(key->id, err));
-        snprintf(text, sizeof text, "%s\n", key->id);
-        LEAT_TRY(leat_file_pwrite(key->file, text, DIGITS + 1, 0, err));
-        return leat_file_sync(key->file, err);
-    }
-    if (size == DIGITS + 1) LEAT_TRY(leat_file_pread(key->file, text, DIGITS + 1, 0, err));
+    if (size >= at + LINE) LEAT_TRY(leat_file_pread(key->file, text, LINE, at, err));
     if (text[DIGITS] == '\n') text[DIGITS] = 0;
     if (!is_id(text))
         return leat_fail(err, LEAT_ERR_CORRUPT,
-                         "\"%.300s\" is not the key of a machine: it must have 32 hexadecimal "
-                         "digits; remove it, or name another file with --key",
+                         "\"%.300s\" is not the key of a machine: it must have two lines of 32 "
+                         "hexadecimal digits; remove it, or name another file with --key",
                          key->path);
-    memcpy(key->id, text, sizeof key->id);
+    memcpy(id, text, DIGITS + 1);
     return LEAT_OK;
+}
+
+static leat_code write_line(leat_key *key, int64_t at, char id[DIGITS + 1], leat_error *err) {
+    char text[LINE + 1];
+    LEAT_TRY(make_id(id, err));
+    snprintf(text, sizeof text, "%s\n", id);
+    LEAT_TRY(leat_file_pwrite(key->file, text, LINE, at, err));
+    return leat_file_sync(key->file, err);
+}
+
+/* Reads what a locked file has, or writes what it lacks: all of it if it is empty, the second line
+ * if it is an earlier leat's, or was being written. */
+static leat_code read_key(leat_key *key, leat_error *err) {
+    int64_t size = 0;
+    LEAT_TRY(leat_file_size(key->file, &size, err));
+    if (size == 0) LEAT_TRY(write_line(key, 0, key->id, err));
+    else LEAT_TRY(read_line(key, 0, key->id, err));
+    if (size < (int64_t)2 * LINE) return write_line(key, LINE, key->secret, err);
+    return read_line(key, LINE, key->secret, err);
 }
 
 /* Opens the file, or creates it; LEAT_ERR_NOT_FOUND: another process was faster. */
@@ -76,7 +90,7 @@ static leat_code open_file(leat_key *key, leat_error *err) {
 static leat_code take(leat_key *key, leat_error *err) {
     LEAT_TRY(open_file(key, err));
     leat_code code = leat_file_lock(key->file, err);
-    if (code == LEAT_OK) code = read_id(key, err);
+    if (code == LEAT_OK) code = read_key(key, err);
     if (code == LEAT_OK) return LEAT_OK;
     leat_file_close(key->file);
     key->file = NULL;
@@ -126,4 +140,5 @@ void leat_key_close(leat_key *key) {
 }
 
 const char *leat_key_id(const leat_key *key) { return key->id; }
+const char *leat_key_secret(const leat_key *key) { return key->secret; }
 const char *leat_key_path(const leat_key *key) { return key->path; }

@@ -16,9 +16,13 @@ enum { SERVER_MIN = 130000 };
 static const char schema[] = {
 #include "crowd/schema.sql.h"
     0};
+static const char schema_limits[] = {
+#include "crowd/schema_limits.sql.h"
+    0};
 static const char schema_owner[] = {
 #include "crowd/schema_owner.sql.h"
     0};
+static const char *const parts[LEAT_DATABASE_SCHEMA_PARTS] = {schema, schema_limits, schema_owner};
 
 /* ---- versions -------------------------------------------------------------------------------- */
 
@@ -33,10 +37,10 @@ static const struct {
     int64_t first, last;
     const char *remedy;
 } older[] = {
-    /* in 5 machines are of a run before they can work on it, and norms of results are not kept; in
+    /* in 6 a machine has no secret, so whoever shares a login can work as it; in 5 machines are of a run before they can work on it, and norms of results are not kept; in
      * 1 to 4 all steps have the same number of units; in 1 to 3, moreover, a step has a column for
      * each number of one model, and in 1 and 2 a run has no data set or no list of it */
-    {1, 5, replacement},
+    {1, 6, replacement},
 };
 
 void leat_database_replacement(const char *run, char words[LEAT_DATABASE_REMEDY_BYTES]) {
@@ -99,10 +103,10 @@ leat_code leat_database_find_missing(leat_pg *pg, char missing[LEAT_CROWD_WORDS_
         "select 'the key of ' || relname as what from pg_class c where relnamespace = "
         "'leat'::regnamespace and relkind = 'r' and relname <> 'version' and not exists (select "
         "from pg_constraint where conrelid = c.oid and contype = 'p') union all "
-        "select 'the index ' || name from unnest('{run_name,lease_unit,lease_machine}'::text[]) "
+        "select 'the index ' || name from unnest('{run_name,lease_unit,lease_machine,event_account}'::text[]) "
         "name where to_regclass('leat.' || name) is null union all "
         "select 'foreign keys' where (select count(*) from pg_constraint where connamespace = "
-        "'leat'::regnamespace and contype = 'f') < 4) m";
+        "'leat'::regnamespace and contype = 'f') < 3) m";
     leat_pg_rows *rows = NULL;
     const leat_code code =
         leat_database_call(pg, &rows, (leat_pg_shape){1, 1, false}, sql, NULL, 0, err);
@@ -142,13 +146,16 @@ leat_code leat_database_check_version(leat_pg *pg, leat_error *err) {
 
 /* ---- creating it ----------------------------------------------------------------------------- */
 
-const char *leat_database_schema(int part) { return part == 0 ? schema : schema_owner; }
+const char *leat_database_schema(int part) {
+    LEAT_ASSERT(part >= 0 && part < LEAT_DATABASE_SCHEMA_PARTS);
+    return parts[part];
+}
 
 static leat_code create(leat_pg *pg, leat_error *err) {
     leat_error why = {0};
     leat_code code = leat_pg_script(pg, "begin", err);
-    if (code == LEAT_OK) code = leat_pg_script(pg, schema, err);
-    if (code == LEAT_OK) code = leat_pg_script(pg, schema_owner, err);
+    for (int i = 0; code == LEAT_OK && i < LEAT_DATABASE_SCHEMA_PARTS; i++)
+        code = leat_pg_script(pg, parts[i], err);
     if (code == LEAT_OK) return leat_pg_script(pg, "commit", err);
     const bool denied = strcmp(leat_pg_sqlstate(pg), "42501") == 0;
     if (!leat_pg_broken(pg)) (void)!leat_pg_script(pg, "rollback", &why);

@@ -1,5 +1,5 @@
 -- The schema `leat`: a model trained by lent machines through this database. docs/crowd.md describes
--- it. Version 6; installed by its owner in one transaction.
+-- it. Version 7; installed by its owner in one transaction.
 --
 -- Workers call functions, and read views and the version; they have no other right. The owner's
 -- coordinator reads the tables, and writes through functions too, each of which begins by locking the
@@ -12,7 +12,7 @@ create schema leat;
 grant usage on schema leat to public;
 
 create table leat.version (version integer not null);
-insert into leat.version values (6);
+insert into leat.version values (7);
 
 -- The only clock. The owner may replace it.
 create function leat.clock() returns timestamptz
@@ -109,6 +109,8 @@ create table leat.step (
   primary key (run, step)
 );
 
+-- What is known of logins whose results were judged, or that blocked a run. Workers never write here:
+-- a transaction that one of them leaves open has none of these rows locked.
 create table leat.account (
   name name primary key,
   created_at timestamptz not null default leat.clock(),
@@ -118,13 +120,17 @@ create table leat.account (
   mismatched bigint not null default 0,
   refusals integer not null default 0,  -- of its results, since then
   refusals_since timestamptz not null default '-infinity',
+  blocks integer not null default 0,    -- of runs, since then
+  blocks_since timestamptz not null default '-infinity',
   suspended_until timestamptz not null default '-infinity',
   suspended_for text not null default ''
 );
 
 create table leat.machine (
-  account name not null references leat.account on delete cascade,
+  account name not null,
   id text not null check (id ~ '^[0-9a-f]{32}$'),
+  secret text not null,                 -- a hash of what its key has
+  session text not null default '',     -- in which it works: another one is not this machine
   name text not null,
   hardware text not null,
   created_at timestamptz not null default leat.clock(),
@@ -133,9 +139,17 @@ create table leat.machine (
   accepted bigint not null default 0,
   refused bigint not null default 0,
   bytes bigint not null default 0,
+  granted bigint not null default 0,    -- parts of the results of its leases, so far
   news text not null default '',        -- what became of its results, not yet told
   primary key (account, id)
 ) with (fillfactor = 50);
+
+-- What counts the parts that a login sends: the sequence leat.sent_ID.
+create table leat.meter (
+  account name primary key,
+  id bigint generated always as identity unique,
+  born xid8 not null default pg_current_xact_id()
+);
 
 -- Of the open step and the one before.
 create table leat.unit (
@@ -169,7 +183,7 @@ create table leat.lease (
 create index lease_unit on leat.lease (run, step, unit);
 create index lease_machine on leat.lease (account, machine) where state = 'live';
 
--- The last 10,000.
+-- The last 500 of each account and kind.
 create table leat.event (
   id bigint generated always as identity primary key,
   run bigint,
@@ -179,93 +193,17 @@ create table leat.event (
   machine text,
   words text not null
 );
+create index event_account on leat.event (account, kind, id);
 
 -- ---- What workers call -------------------------------------------------------------------------
 
 -- Those for workers run with the owner's rights; those that they call in turn are the owner's alone.
 
--- Whoever calls, as an account.
-create function leat.me() returns name
-language plpgsql as $$
-begin
-  insert into leat.account (name) values (session_user) on conflict do nothing;
-  return session_user;
-end $$;
-
-create function leat.note(p_run bigint, p_kind text, p_machine text, p_words text) returns void
-language sql as $$
-  insert into leat.event (run, kind, account, machine, words)
-  values (p_run, p_kind, session_user, p_machine, left(p_words, 500))
-$$;
-
--- Whether a machine was heard of in the last two minutes.
-create function leat.is_active(m leat.machine) returns boolean
-language sql volatile as $$
-  select leat.holds(m.seen_at + interval '2 minutes', 120000)
-$$;
-
--- Whether others than whoever calls work on a run. Limits of an account protect them: one that is
--- alone harms nobody.
-create function leat.others_work(p_run bigint, p_account name) returns boolean
-language sql volatile as $$
-  select exists (select from leat.machine m where m.run = p_run and m.account <> p_account
-                 and leat.is_active(m))
-$$;
-
--- Why whoever calls gets no units of a run now; null: it does. Locks nothing.
-create function leat.suspended(p_run bigint) returns text
-language sql volatile as $$
-  select 'this login gets no units until ' || to_char(a.suspended_until at time zone 'UTC',
-         'YYYY-MM-DD HH24:MI "UTC"') || ': ' || a.suspended_for
-  from leat.account a where a.name = session_user and leat.holds(a.suspended_until, 3600000)
-    and leat.others_work(p_run, session_user)
-$$;
-
--- The same of the run of a lease of this caller. Asked before any lock is taken: whoever is
--- suspended for blocking a run blocks it no more.
-create function leat.suspended_of(p_lease bigint) returns text
-language sql volatile as $$
-  select leat.suspended(l.run) from leat.lease l
-  where l.lease = p_lease and l.account = session_user
-$$;
-
--- Ends the leases of a machine that are live, but for one.
-create function leat.end_leases(p_run bigint, p_machine text, p_kept bigint, p_state text,
-                                p_reason text) returns void
-language plpgsql as $$
-declare
-  l record;
-begin
-  for l in select lease.lease, lease.run, lease.step, lease.unit from leat.lease
-           where state = 'live' and account = session_user and machine = p_machine
-             and run = p_run and lease.lease is distinct from p_kept order by lease.step, lease.unit loop
-    perform leat.end_lease(l.lease, p_state, p_reason);
-  end loop;
-end $$;
-
--- Ends one lease, if it is live, and puts its unit back if nobody else has it.
-create function leat.end_lease(p_lease bigint, p_state text, p_reason text) returns boolean
-language plpgsql as $$
-declare
-  l leat.lease;
-begin
-  select * into l from leat.lease where lease = p_lease;
-  if not found then return false; end if;
-  perform from leat.run where id = l.run for share;
-  perform from leat.unit u where (u.run, u.step, u.unit) = (l.run, l.step, l.unit) for update;
-  update leat.lease set state = p_state, reason = left(p_reason, 200), ended_at = leat.clock()
-  where lease = p_lease and state = 'live';
-  if not found then return false; end if;
-  update leat.unit u set state = 'ready'
-  where (u.run, u.step, u.unit) = (l.run, l.step, l.unit) and u.state = 'out'
-    and not exists (select from leat.lease o where (o.run, o.step, o.unit) =
-                    (l.run, l.step, l.unit) and o.state = 'live');
-  return true;
-end $$;
-
 -- Begins to work: the run, by name or, if there is one open run, by ''. Leases of an earlier process
--- of this machine end, because only one process has its key.
-create function leat.register(p_run text, p_machine text, p_name text, p_hardware text)
+-- of this machine end, because only one process has its key, which p_secret proves. A login that is
+-- suspended learns of the run, and locks nothing.
+create function leat.register(p_run text, p_machine text, p_secret text, p_name text,
+                              p_hardware text)
 returns table (run bigint, name text, model text, model_hash text, data text, data_note text,
                samples bigint, kernel_class text, identity text, settings text, leat_version text,
                payload_bytes bigint, weights_bytes bigint, part_bytes integer,
@@ -276,7 +214,6 @@ language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 declare
   r leat.run;
   open_ text;
-  account_ name := leat.me();
 begin
   if p_machine !~ '^[0-9a-f]{32}$' then
     raise exception 'leat: "%" does not identify a machine', left(p_machine, 64)
@@ -297,26 +234,64 @@ begin
     raise exception 'leat: there is no run "%"; open are: %', left(p_run, 64),
       coalesce(open_, 'none') using errcode = 'no_data_found';
   end if;
-  -- New ones, in an hour: every one is a row, and a name in lists.
-  delete from leat.machine m where m.account = account_ and m.run is null and m.id <> p_machine
-    and not leat.holds(m.seen_at + interval '1 day', 86400000);
-  if not exists (select from leat.machine m where m.account = account_ and m.id = p_machine) and
-     (select count(*) from leat.machine m where m.account = account_
-      and leat.holds(m.created_at + interval '1 hour', 3600000)) >= 64
-     and leat.others_work(r.id, account_) then
-    raise exception 'leat: this login has registered 64 machines within an hour; wait for an hour'
-      using errcode = 'configuration_limit_exceeded';
+  if leat.suspended(r.id) is null then
+    perform leat.register_machine(r.id, p_machine, p_secret, p_name, p_hardware);
   end if;
-  -- Not yet a machine of the run: it may have other data or kernels than the run.
-  insert into leat.machine (account, id, name, hardware, seen_at)
-  values (account_, p_machine, leat.tidy(p_name), leat.tidy(p_hardware), leat.clock())
-  on conflict (account, id) do update
-  set name = excluded.name, hardware = excluded.hardware, seen_at = leat.clock();
-  perform leat.end_leases(r.id, p_machine, 0, 'released', 'the machine began anew');
   return query select r.id, r.name, r.model, r.model_hash, r.data, r.data_note, r.samples,
     r.kernel_class, r.identity, r.settings, r.leat_version, r.payload_bytes, r.weights_bytes,
     r.part_bytes, r.memory_bytes, r.lease_ms, r.renew_ms, r.state, r.sample_bytes,
     r.list_bytes;
+end $$;
+
+create function leat.register_machine(p_run bigint, p_machine text, p_secret text, p_name text,
+                                      p_hardware text) returns void
+language plpgsql as $$
+declare
+  secret_ text := leat.secret_hash(p_secret);
+  known_ text;
+begin
+  select m.secret into known_ from leat.machine m
+  where m.account = session_user and m.id = p_machine;
+  if known_ <> secret_ then
+    raise exception 'leat: this login has a machine with this name and another key; use another '
+                    'file with --key' using errcode = 'invalid_parameter_value';
+  end if;
+  perform leat.make_meter();
+  -- New ones, in an hour: every one is a row, and a name in lists.
+  delete from leat.machine m where m.account = session_user and m.run is null and m.id <> p_machine
+    and not leat.holds(m.seen_at + interval '1 day', 86400000);
+  if known_ is null and
+     (select count(*) from leat.machine m where m.account = session_user
+      and leat.holds(m.created_at + interval '1 hour', 3600000)) >= 64
+     and leat.others_work(p_run, session_user) then
+    raise exception 'leat: this login has registered 64 machines within an hour; wait for an hour'
+      using errcode = 'configuration_limit_exceeded';
+  end if;
+  -- Not yet a machine of the run: it may have other data or kernels than the run.
+  insert into leat.machine as m (account, id, secret, name, hardware, seen_at)
+  values (session_user, p_machine, secret_, leat.tidy(p_name), leat.tidy(p_hardware), leat.clock())
+  on conflict (account, id) do update set name = excluded.name, hardware = excluded.hardware
+  where m.secret = secret_;
+  if not found then -- another session was faster
+    raise exception 'leat: this login has a machine with this name and another key; use another '
+                    'file with --key' using errcode = 'invalid_parameter_value';
+  end if;
+  perform leat.bind(p_machine);
+  perform leat.end_leases(p_run, p_machine, 0, 'released', 'the machine began anew');
+end $$;
+
+-- The same machine in another session, after a connection that was lost: its leases go on. False: it
+-- is not registered.
+create function leat.rejoin(p_machine text, p_secret text) returns boolean
+language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
+declare
+  m leat.machine;
+begin
+  select * into m from leat.machine x where x.account = session_user and x.id = p_machine
+    and x.secret = leat.secret_hash(p_secret);
+  if not found then return false; end if;
+  if leat.suspended(m.run) is null then perform leat.bind(p_machine); end if;
+  return true;
 end $$;
 
 -- The median time of a finished unit of the open step, or of the one before, in milliseconds.
@@ -414,36 +389,6 @@ begin
   end if;
 end $$;
 
--- How many leases of an account ended without a result in the open step, if they are too many: they
--- cost others time. Each unit may cost an account three, and sixteen more. Null: they are not.
-create function leat.lapses(r leat.run, p_account name) returns bigint
-language sql volatile as $$
-  select count(*) from leat.lease l
-  where l.run = r.id and l.step = r.step and l.account = p_account
-    and l.state in ('released', 'expired', 'failed', 'refused')
-  having count(*) >= 16 + 3 * (select count(*) from leat.unit u
-                               where u.run = r.id and u.step = r.step)
-$$;
-
--- Whether an account gets no units of the open step, whatever it asks: nobody waits for it.
-create function leat.is_barred(r leat.run, p_account name) returns boolean
-language sql volatile as $$
-  select (exists (select from leat.account a where a.name = p_account
-                  and leat.holds(a.suspended_until, 3600000))
-          or leat.lapses(r, p_account) is not null) and leat.others_work(r.id, p_account)
-$$;
-
--- Why whoever calls gets no more units of the open step; null: it does.
-create function leat.lapsed(r leat.run) returns text
-language plpgsql as $$
-declare
-  lapses_ bigint := leat.lapses(r, session_user);
-begin
-  if lapses_ is null or not leat.others_work(r.id, session_user) then return null; end if;
-  return format('this login has had %s units of step %s without a result; it gets others with the '
-                'next step', lapses_, r.step + 1);
-end $$;
-
 -- A unit to compute, or none (lease is null): then the machine waits. A machine has two leases at
 -- most: one computes while the other's result is sent, and that one is p_kept (or 0). Others of this
 -- machine end: their grant never reached it.
@@ -461,6 +406,10 @@ begin
     select r.state into claim.state from leat.run r where r.id = p_run;
     return;
   end if;
+  if not leat.is_bound(p_machine) then
+    raise exception 'leat: the machine is not registered, or works in another session'
+      using errcode = 'no_data_found';
+  end if;
   select * into r from leat.run where id = p_run for share;
   if not found then
     raise exception 'leat: there is no run %', p_run using errcode = 'no_data_found';
@@ -468,9 +417,7 @@ begin
   claim.state := r.state;
   select m.news into claim.news from leat.machine m
   where m.account = session_user and m.id = p_machine for update;
-  if not found then
-    raise exception 'leat: the machine is not registered' using errcode = 'no_data_found';
-  end if;
+  perform leat.stop_suspended(p_run);
   update leat.machine m set seen_at = leat.clock(), news = '', run = r.id
   where m.account = session_user and m.id = p_machine;
   if r.state <> 'open' or r.step < 0 or r.step >= r.steps then return; end if;
@@ -488,6 +435,8 @@ begin
   values (r.id, r.step, claim.unit, session_user, p_machine, claim.epoch, claim.kind, now_, now_,
           now_ + r.lease_ms * interval '1 millisecond')
   returning l.lease into claim.lease;
+  update leat.machine m set granted = granted + leat.parts(r)
+  where m.account = session_user and m.id = p_machine;
   update leat.unit u set state = 'out'
   where (u.run, u.step, u.unit) = (r.id, r.step, claim.unit);
   claim.step := r.step;
@@ -517,51 +466,6 @@ begin
   end if;
 end $$;
 
--- Whether a lease is this caller's and live, locked; why not, in words.
-create function leat.lock_lease(p_lease bigint, p_epoch bigint, out l leat.lease, out why text)
-language plpgsql as $$
-begin
-  -- nobody can lock the lease of another account
-  select * into l from leat.lease x where x.lease = p_lease and x.account = session_user for update;
-  if not found then
-    why := 'there is no such lease';
-  elsif l.epoch <> p_epoch then
-    why := 'another lease has its number now: the database went back';
-  elsif l.state <> 'live' then
-    why := case l.state when 'used' then 'the result was accepted already'
-      -- the texts that LEAT_DATABASE_SLOWER and LEAT_DATABASE_CLONED are
-      when 'superseded' then 'another machine was faster'
-      when 'expired' then 'the lease ended, and another machine has the unit'
-      when 'refused' then 'the result was refused: ' || l.reason
-      when 'released' then case l.reason
-        when 'the machine began anew' then 'another process works as this machine'
-        when 'the machine does not know of it' then 'another process works as this machine'
-        else 'the lease ended (released)' end
-      else 'the lease ended (' || l.state || ')' end;
-  end if;
-end $$;
-
--- Whoever renews for ever and never hands in keeps a unit, and its place, only from nobody: ends a
--- lease that lasts too long, and says why. Comes before the lease is locked, because a unit is locked
--- before its leases.
-create function leat.end_overdue(p_lease bigint, p_epoch bigint) returns text
-language plpgsql as $$
-declare
-  l leat.lease;
-  r leat.run;
-begin
-  select * into l from leat.lease x where x.lease = p_lease and x.epoch = p_epoch
-    and x.account = session_user and x.state = 'live';
-  if not found then return null; end if;
-  select * into r from leat.run where id = l.run;
-  if leat.clock() - l.granted_at <= greatest(r.lease_ms, 20 * leat.median_ms(r.id, l.step)) *
-     interval '1 millisecond' or not leat.others_work(r.id, session_user) then
-    return null;
-  end if;
-  if not leat.end_lease(p_lease, 'expired', 'it lasted too long') then return null; end if;
-  return 'the unit takes this machine twenty times as long as it usually takes';
-end $$;
-
 -- Extends a lease, and is the heartbeat. `why`: stop computing, because ...
 create function leat.renew(p_lease bigint, p_epoch bigint, out why text)
 language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
@@ -571,7 +475,7 @@ declare
   r leat.run;
   now_ timestamptz;
 begin
-  renew.why := leat.suspended_of(p_lease);
+  renew.why := leat.kept_from(p_lease);
   if renew.why is not null then return; end if;
   renew.why := leat.end_overdue(p_lease, p_epoch);
   k := leat.lock_lease(p_lease, p_epoch);
@@ -594,7 +498,7 @@ end $$;
 create function leat.release(p_lease bigint, p_epoch bigint) returns boolean
 language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 begin
-  if leat.suspended_of(p_lease) is not null or
+  if leat.kept_from(p_lease) is not null or
      not exists (select from leat.lease l where l.lease = p_lease and l.epoch = p_epoch
                  and l.account = session_user) then return false; end if;
   return leat.end_lease(p_lease, 'released', '');
@@ -606,13 +510,13 @@ language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 declare
   l leat.lease;
 begin
-  if leat.suspended_of(p_lease) is not null then return false; end if;
+  if leat.kept_from(p_lease) is not null then return false; end if;
   select * into l from leat.lease x where x.lease = p_lease and x.epoch = p_epoch
     and x.account = session_user;
   if not found then return false; end if;
   if not leat.end_lease(p_lease, 'failed', leat.tidy(p_reason)) then return false; end if;
-  perform leat.note(l.run, 'failed', l.machine, format('step %s, unit %s: %s', l.step + 1, l.unit,
-                                                       leat.tidy(p_reason)));
+  perform leat.note(l.run, 'failed', session_user, l.machine,
+                    format('step %s, unit %s: %s', l.step + 1, l.unit, leat.tidy(p_reason)));
   return true;
 end $$;
 
@@ -620,13 +524,14 @@ end $$;
 create function leat.slow(p_run bigint, p_machine text, p_words text) returns void
 language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 begin
-  if leat.suspended(p_run) is not null then return; end if;
+  if leat.suspended(p_run) is not null or not leat.is_bound(p_machine) then return; end if;
   perform from leat.machine m
   where m.account = session_user and m.id = p_machine and m.run = p_run for update;
   if not found then return; end if;
+  perform leat.stop_suspended(p_run);
   delete from leat.event e where e.run = p_run and e.kind = 'slow' and e.account = session_user
     and e.machine = p_machine;
-  perform leat.note(p_run, 'slow', p_machine, leat.tidy(p_words));
+  perform leat.note(p_run, 'slow', session_user, p_machine, leat.tidy(p_words));
 end $$;
 
 -- Stores part p_part of a result, and renews the lease. Parts may come again, in any order.
@@ -639,7 +544,7 @@ declare
   r leat.run;
   length_ bigint;
 begin
-  put.why := leat.suspended_of(p_lease);
+  put.why := leat.kept_from(p_lease);
   if put.why is null then put.why := leat.end_overdue(p_lease, p_epoch); end if;
   if put.why is not null then return; end if;
   k := leat.lock_lease(p_lease, p_epoch);
@@ -657,10 +562,36 @@ begin
                       greatest(length_, 0));
     return;
   end if;
+  put.why := leat.count_part(r);
+  if put.why is not null then return; end if;
   execute format('insert into leat.part_%s_%s values ($1, $2, $3) on conflict do nothing', r.id,
                  l.step % 2) using p_lease, p_part, p_bytes;
   update leat.lease x set renewed_at = leat.clock(),
     until = leat.clock() + r.lease_ms * interval '1 millisecond' where x.lease = p_lease;
+end $$;
+
+-- What is wrong with the parts of a lease; null: they have the hash. Nothing is locked meanwhile: a
+-- large result takes a slow server a while, and parts that are here never change.
+create function leat.check_parts(p_lease bigint, p_hash text) returns text
+language plpgsql as $$
+declare
+  l leat.lease;
+  r leat.run;
+  bytes_ bytea;
+begin
+  select * into l from leat.lease x where x.lease = p_lease and x.account = session_user;
+  select * into r from leat.run where id = l.run;
+  if not found then return null; end if; -- submit says so
+  if l.state <> 'live' or r.step <> l.step then return 'the step is not open any more'; end if;
+  execute format('select string_agg(bytes, '''' order by part) from leat.part_%s_%s
+                  where lease = $1', r.id, l.step % 2) into bytes_ using p_lease;
+  if coalesce(octet_length(bytes_), 0) <> r.payload_bytes then
+    return format('%s bytes of %s were received', coalesce(octet_length(bytes_), 0),
+                  r.payload_bytes);
+  elsif encode(sha256(bytes_), 'hex') <> p_hash then
+    return 'the bytes received do not have the hash';
+  end if;
+  return null;
 end $$;
 
 -- Hands in the result: `why` is null if it was received. The same again is received again.
@@ -671,10 +602,11 @@ declare
   l leat.lease;
   r leat.run;
   u leat.unit;
-  bytes_ bytea;
+  wrong_ text;
 begin
-  submit.why := leat.suspended_of(p_lease);
+  submit.why := leat.kept_from(p_lease);
   if submit.why is not null then return; end if;
+  wrong_ := leat.check_parts(p_lease, p_hash);
   select * into l from leat.lease x where x.lease = p_lease and x.account = session_user;
   if found then
     select * into r from leat.run where id = l.run for share;
@@ -695,14 +627,7 @@ begin
   elsif u.state not in ('ready', 'out') then
     submit.why := 'another machine was faster';
   else
-    execute format('select string_agg(bytes, '''' order by part) from leat.part_%s_%s
-                    where lease = $1', r.id, l.step % 2) into bytes_ using p_lease;
-    if coalesce(octet_length(bytes_), 0) <> r.payload_bytes then
-      submit.why := format('%s bytes of %s were received', coalesce(octet_length(bytes_), 0),
-                           r.payload_bytes);
-    elsif encode(sha256(bytes_), 'hex') <> p_hash then
-      submit.why := 'the bytes received do not have the hash';
-    end if;
+    submit.why := wrong_;
   end if;
   if submit.why is not null then return; end if;
   update leat.lease x set state = 'used', ended_at = leat.clock() where x.lease = p_lease;

@@ -1,4 +1,4 @@
--- The schema `leat`, second part: what the coordinator calls, what everybody may read, and rights.
+-- The schema `leat`, third part: what the coordinator calls, what everybody may read, and rights.
 
 -- ---- The run and its tables --------------------------------------------------------------------
 
@@ -344,24 +344,12 @@ begin
     and u.state = 'done';
   if not found then return false; end if;
   select * into l from leat.lease where lease = p_lease;
-  update leat.account set accepted = accepted + 1 where name = l.account;
   update leat.machine m set accepted = accepted + 1
   where m.account = l.account and m.id = l.machine;
+  -- last, because the machine's row may be waited for, and this one must not be (leat.blame)
+  insert into leat.account as a (name, accepted) values (l.account, 1)
+  on conflict (name) do update set accepted = a.accepted + 1;
   return true;
-end $$;
-
--- An account gets no units for an hour, and its leases end.
-create function leat.suspend(p_run bigint, p_account name, p_why text) returns void
-language plpgsql as $$
-declare
-  l record;
-begin
-  update leat.account set suspended_until = leat.clock() + interval '1 hour', suspended_for = p_why
-  where name = p_account;
-  for l in select x.lease from leat.lease x where x.run = p_run and x.account = p_account
-           and x.state = 'live' order by x.step, x.unit loop
-    perform leat.end_lease(l.lease, 'released', 'the login is suspended');
-  end loop;
 end $$;
 
 -- The result of a unit is wrong (p_mismatch: it is not what the unit gives), or its parts are gone
@@ -373,7 +361,6 @@ language plpgsql as $$
 declare
   r leat.run := leat.fenced(p_run, p_fence, p_epoch);
   l leat.lease;
-  often_ boolean;
 begin
   if r.step <> p_step then return false; end if;
   update leat.unit u set state = 'ready', lease = null, hash = null
@@ -383,42 +370,12 @@ begin
   update leat.lease set state = 'refused', reason = left(p_reason, 200), ended_at = leat.clock()
   where lease = p_lease returning * into l;
   if p_reason = '' then return true; end if;
-  update leat.account a set refused = refused + 1, mismatched = mismatched + p_mismatch::integer,
-    refusals = case when leat.holds(refusals_since + interval '1 hour', 3600000)
-                    then refusals + 1 else 1 end,
-    refusals_since = case when leat.holds(refusals_since + interval '1 hour', 3600000)
-                          then refusals_since else leat.clock() end
-  where name = l.account returning a.refusals >= 20 into often_;
   update leat.machine m set refused = refused + 1,
     news = left(format('step %s, unit %s was refused: %s', p_step + 1, p_unit, p_reason), 500)
   where m.account = l.account and m.id = l.machine;
-  insert into leat.event (run, kind, account, machine, words)
-  values (p_run, 'refused', l.account, l.machine,
-          left(format('step %s, unit %s: %s', p_step + 1, p_unit, p_reason), 500));
-  if often_ and leat.others_work(p_run, l.account) then
-    perform leat.suspend(p_run, l.account, '20 of its results were refused within an hour');
-  end if;
-  return true;
-end $$;
-
--- An account has blocked the run (p_words says how). The third time within an hour it is suspended
--- for an hour, where others work: true. A login that is dropped is no account.
-create function leat.blame(p_run bigint, p_fence bigint, p_epoch bigint, p_account name,
-                           p_words text) returns boolean
-language plpgsql as $$
-declare
-  r leat.run := leat.fenced(p_run, p_fence, p_epoch);
-begin
-  insert into leat.event (run, kind, account, words)
-  values (p_run, 'blocked', p_account, left(p_words, 500));
-  insert into leat.account (name) select p_account from pg_roles where rolname = p_account
-  on conflict do nothing;
-  if (select count(*) from leat.event e where e.kind = 'blocked' and e.account = p_account
-      and leat.holds(e.at + interval '1 hour', 3600000)) < 3
-     or not leat.others_work(p_run, p_account) then
-    return false;
-  end if;
-  perform leat.suspend(p_run, p_account, 'it blocked the run three times within an hour');
+  perform leat.note(p_run, 'refused', l.account, l.machine,
+                    format('step %s, unit %s: %s', p_step + 1, p_unit, p_reason));
+  perform leat.count_refusal(p_run, l.account, p_mismatch);
   return true;
 end $$;
 
@@ -561,7 +518,6 @@ begin
     state_step = case when p_state_slot is null then state_step else p_step + 1 end,
     state_hash = case when p_state_slot is null then state_hash else p_state end
   where id = p_run;
-  delete from leat.event where id <= (select max(id) from leat.event) - 10000;
 end $$;
 
 -- A state that is written between commits: that of the open step.
@@ -635,36 +591,6 @@ begin
   end loop;
   return lost_;
 end $$;
-
--- ---- Sessions that block -----------------------------------------------------------------------
-
--- Those for which a coordinator with this login waits, and which wait for nobody: they alone can be
--- waited for in vain. Coordinators are known by their login and name. A transaction has another name
--- each time; those of administrators, of members of the owner and of the server itself are trusted. A
--- login may have been dropped meanwhile: its number (role_) remains. waits_: the statement at which the
--- coordinator itself waits, by another name each time; '': it does not, but its renewer does.
-create function leat.blockers(p_most integer)
-returns table (process integer, account name, transaction_ text, trusted boolean, role_ bigint,
-               waits_ text)
-language sql volatile as $$
-  with recursive chain (pid, waits) as (
-    select a.pid, case when a.application_name = 'leat coordinate'
-                       then a.pid || ' ' || a.query_start else '' end
-    from pg_stat_activity a
-    where a.datname = current_database() and a.usename = session_user
-      and a.application_name like 'leat coordinate%'
-    union select of.pid, chain.waits from chain, unnest(pg_blocking_pids(chain.pid)) of (pid))
-  select a.pid, coalesce(a.usename, left('dropped role ' || a.usesysid, 63)::name),
-         coalesce((select min(l.virtualtransaction) from pg_locks l where l.pid = a.pid), ''),
-         a.usesysid is null or (a.usename is not null and coalesce(
-           pg_has_role(a.usesysid, (select nspowner from pg_namespace where nspname = 'leat'),
-                       'member'), true)),
-         coalesce(a.usesysid::bigint, 0), max(chain.waits)
-  from chain join pg_stat_activity a using (pid)
-  where a.usename is distinct from session_user and cardinality(pg_blocking_pids(a.pid)) = 0
-  group by a.pid, a.usename, a.usesysid
-  order by a.pid limit p_most
-$$;
 
 -- ---- Views -------------------------------------------------------------------------------------
 -- Without payloads, and without the hash of any result of a step that is not committed. All but the
@@ -743,7 +669,8 @@ revoke all on all functions in schema leat from public;
 grant select on leat.step_values, leat.training_state, leat.work_units, leat.gradients,
   leat.loss_history, leat.workers, leat.events, leat.version to public;
 grant execute on function leat.clock(), leat.holds(timestamptz, bigint),
-  leat.register(text, text, text, text), leat.claim(bigint, text, bigint), leat.renew(bigint, bigint),
+  leat.register(text, text, text, text, text), leat.rejoin(text, text),
+  leat.claim(bigint, text, bigint), leat.renew(bigint, bigint),
   leat.release(bigint, bigint), leat.fail(bigint, bigint, text), leat.slow(bigint, text, text),
   leat.put(bigint, bigint, integer, bytea), leat.submit(bigint, bigint, text),
   leat.fetch(bigint, text, integer), leat.samples(bigint, bigint[]),

@@ -316,8 +316,9 @@ static leat_code register_machine(worker *self, leat_error *err) {
     const leat_work_options *options = self->options;
     const char *name = self->run != 0 ? self->result->run : self->place.run;
     leat_error why = {0};
-    leat_code code = leat_database_register(self->pg, name, options->machine, options->name,
-                                            options->hardware, &run, &rows, &why);
+    const leat_database_machine machine = {options->machine, options->secret, options->name,
+                                           options->hardware};
+    leat_code code = leat_database_register(self->pg, name, &machine, &run, &rows, &why);
     if (code == LEAT_ERR_NOT_FOUND && self->trainer == NULL)
         return refuse_too_early(self, &why, err);
     if (code != LEAT_OK) return leat_error_copy(err, &why);
@@ -741,7 +742,12 @@ static leat_code run_worker(worker *self, leat_error *err) {
     for (;;) {
         leat_code code = LEAT_OK;
         if (stopped(self)) return leat_fail(err, LEAT_ERR_CANCELLED, "stopped");
-        if (self->pg == NULL || leat_pg_broken(self->pg)) code = connect_again(self, &why);
+        if (self->pg == NULL || leat_pg_broken(self->pg)) {
+            code = connect_again(self, &why);
+            if (code == LEAT_OK && registered)
+                code = leat_database_rejoin(self->pg, self->options->machine, self->options->secret,
+                                            &registered, &why);
+        }
         if (code == LEAT_OK && !registered) code = register_machine(self, &why);
         /* before it asks for a unit: what happens after the answer wakes it */
         if (code == LEAT_OK) code = leat_database_listen(self->pg, self->run, &why);

@@ -49,6 +49,7 @@ static void prepare(helper *self, int number, const char *data) {
     self->options = (leat_work_options){.url = self->url,
                                         .data = data,
                                         .machine = self->machine,
+                                        .secret = "secret",
                                         .name = "helper",
                                         .hardware = "cpu",
                                         .threads = 1,

@@ -78,8 +78,8 @@ class Backups(Runs):
         if verb:
             call = f"lateral (select lease, leat.release(lease, epoch) from {call}) c"
         return self.server.sql(
-            f"select leat.register('', '{machine}', 'another', '') is null",
-            f"select lease from {call}", database=self.database, login="ann")
+            f"select leat.register('', '{machine}', '', 'another', ''); select lease from {call}",
+            database=self.database, login="ann")
 
     def test_lease_granted_twice(self):
         """A database that is put back grants the number of a lease again, for another unit, while

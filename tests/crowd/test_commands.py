@@ -242,7 +242,7 @@ class Crowd(folder.Folder):
             with self.work("--once", login="eve") as worker:
                 worker.end(2)
                 self.assertIn('permission denied for database "class"', worker.said)
-            self.assertEqual(SERVER.sql("select string_agg(name, ' ') from leat.account",
+            self.assertEqual(SERVER.sql("select string_agg(account, ' ') from leat.machine",
                                         database="class"), "anna")
             SERVER.sql(*removal)
             with self.work(login="anna") as worker:
@@ -361,7 +361,7 @@ class Crowd(folder.Folder):
         with self.coordinate("--steps", 1) as coordinator:
             coordinator.until("is open at step 0 of 1")
             machine = "1" * 32
-            SERVER.sql(f"select leat.register('', '{machine}', 'old', 'tape')",
+            SERVER.sql(f"select leat.register('', '{machine}', '', 'old', 'tape'); "
                        "select leat.fail(lease, epoch, e'no\\033[31m disk') "
                        f"from leat.claim(1, '{machine}', 0)", database=self.database, login="ann")
             event, = json.loads(self.status("--json").stdout)["events"]

@@ -15,6 +15,8 @@
 
 #include "world.h"
 
+static const leat_database_machine m1 = {M1, "secret", "", ""}, m2 = {M2, "secret", "", ""};
+
 /* ---- runs ------------------------------------------------------------------------------------ */
 
 static void installs_once(void **state) {
@@ -23,10 +25,10 @@ static void installs_once(void **state) {
     must(leat_database_install(of->owner, &err), &err);
     tell(of->owner, "update leat.version set version = 9");
     assert_int_equal(leat_database_install(of->owner, &err), LEAT_ERR_UNSUPPORTED);
-    assert_non_null(strstr(err.message, "version 9, this leat needs 6; use the version of leat"));
+    assert_non_null(strstr(err.message, "version 9, this leat needs 7; use the version of leat"));
     tell(of->owner, "update leat.version set version = 3");
     assert_int_equal(leat_database_install(of->owner, &err), LEAT_ERR_UNSUPPORTED);
-    assert_non_null(strstr(err.message, "version 3, this leat needs 6"));
+    assert_non_null(strstr(err.message, "version 3, this leat needs 7"));
     assert_non_null(strstr(err.message, "DROP SCHEMA leat CASCADE"));
     cluster_database("bare");
     leat_pg *ann = cluster_connect("ann", "bare");
@@ -71,7 +73,7 @@ static void impossible(void **state) {
             fail_msg("%s: %s", cases[i].column, err.message);
         assert_null(rows);
         if (!position)
-            assert_int_equal(leat_database_register(of->ann, "", M1, "", "", &run, &rows, &err),
+            assert_int_equal(leat_database_register(of->ann, "", &m1, &run, &rows, &err),
                              LEAT_ERR_CORRUPT);
         assert_null(rows);
         snprintf(sql, sizeof sql, "update leat.run set %s = %s", cases[i].column, cases[i].undo);
@@ -81,15 +83,16 @@ static void impossible(void **state) {
 
 static void which_run(void **state) {
     world *of = *state;
+    static const leat_database_machine strange = {M1, "secret", "A\033[1m\n", "cpu"};
     leat_database_run run = a_run("run-a");
     leat_pg_rows *rows = NULL;
     leat_error err = {0};
     int64_t id = 0;
     assert_int_equal(leat_database_create_run(of->owner, &run, &id, &err), LEAT_ERR_EXISTS);
-    assert_int_equal(leat_database_register(of->ann, "none", M1, "", "", &run, &rows, &err),
+    assert_int_equal(leat_database_register(of->ann, "none", &m1, &run, &rows, &err),
                      LEAT_ERR_NOT_FOUND);
     assert_non_null(strstr(err.message, "open are: run-a"));
-    must(leat_database_register(of->ann, "", M1, "A\033[1m\n", "cpu", &run, &rows, &err), &err);
+    must(leat_database_register(of->ann, "", &strange, &run, &rows, &err), &err);
     assert_string_equal(run.name, "run-a");
     assert_string_equal(run.settings, "width: 6\n");
     assert_int_equal(run.payload_bytes, PAYLOAD);
@@ -98,10 +101,10 @@ static void which_run(void **state) {
     assert_string_equal(ask(of->owner, "select name from leat.machine"), "A?[1m?");
     run = a_run("run-b");
     must(leat_database_create_run(of->owner, &run, &id, &err), &err);
-    assert_int_equal(leat_database_register(of->ann, "", M1, "", "", &run, &rows, &err),
+    assert_int_equal(leat_database_register(of->ann, "", &m1, &run, &rows, &err),
                      LEAT_ERR_OPTION);
     assert_non_null(strstr(err.message, "run-a, run-b"));
-    must(leat_database_register(of->ann, "run-b", M1, "", "", &run, &rows, &err), &err);
+    must(leat_database_register(of->ann, "run-b", &m1, &run, &rows, &err), &err);
     leat_pg_rows_destroy(rows);
     must(leat_database_find_run(of->owner, "run-b", &run, &rows, &err), &err);
     assert_int_equal(run.hold_ms, HOLD_MS);
@@ -591,8 +594,8 @@ static void others_that_get_no_units(void **state) {
     must(leat_database_release(of->ann, &lease, &err), &err);
     must(leat_database_hopeless(of->owner, of->hold.run, units, UNITS, &count, &err), &err);
     assert_int_equal(count, 0);
-    tell(of->owner, "update leat.account set suspended_until = leat.clock() + interval '1 hour' "
-                    "where name = 'bob'");
+    tell(of->owner, "insert into leat.account (name) values ('ann'), ('bob'); update leat.account "
+                    "set suspended_until = leat.clock() + interval '1 hour' where name = 'bob'");
     lease = get(of, of->ann, M1, 0, false);
     must(leat_database_release(of->ann, &lease, &err), &err);
     must(leat_database_hopeless(of->owner, of->hold.run, units, UNITS, &count, &err), &err);
@@ -672,20 +675,20 @@ static void many_machines(void **state) {
     leat_pg_rows *rows = NULL;
     leat_error err = {0};
     /* a login that all share may have more, as long as it is alone */
-    tell(of->ann, "select leat.register('', lpad(i::text, 32, '0'), '', '') from "
+    tell(of->ann, "select leat.register('', lpad(i::text, 32, '0'), '', '', '') from "
                   "generate_series(1, 70) i");
     join_and_ask(of, of->ann, M1);
     assert_int_equal(leat_pg_script(of->bob,
-                                    "select leat.register('', lpad(i::text, 32, '0'), '', '') from "
+                                    "select leat.register('', lpad(i::text, 32, '0'), '', '', '') from "
                                     "generate_series(1, 30000) i",
                                     &err),
                      LEAT_ERR_INPUT);
-    tell(of->bob, "select leat.register('', lpad(i::text, 32, '0'), '', '') from "
+    tell(of->bob, "select leat.register('', lpad(i::text, 32, '0'), '', '', '') from "
                   "generate_series(1, 64) i");
-    assert_int_equal(leat_database_register(of->bob, "", M2, "", "", &run, &rows, &err),
+    assert_int_equal(leat_database_register(of->bob, "", &m2, &run, &rows, &err),
                      LEAT_ERR_BUSY);
     assert_non_null(strstr(err.message, "this login has registered 64 machines within an hour"));
-    tell(of->bob, "select leat.register('', lpad('1', 32, '0'), '', '')"); /* one of them */
+    tell(of->bob, "select leat.register('', lpad('1', 32, '0'), '', '', '')"); /* one of them */
     join(of->ann, M1);
     pass(of, 86401);
     join(of->bob, M2);

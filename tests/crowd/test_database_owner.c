@@ -560,14 +560,14 @@ static void volunteers_have_functions_alone(void **state) {
     leat_pg_rows_destroy(rows);
     denied(of->bob, "select leat.hold(1, 'me', 1, 1)");
     denied(of->bob, "select leat.commit_step(1, 1, 1, 0, 1, '', null, '', 0, '{}', 1, 1, 0, 0)");
-    denied(of->bob, "select leat.note(1, '', '', '')");
+    denied(of->bob, "select leat.note(1, '', '', '', '')");
     denied(of->bob, "select leat.end_lease(1, 'released', '')");
     denied(of->bob, "select leat.create_run('', '', '', '', '', '', '', 1, '', '', 1, 1, 1, 1, 1, "
                     "1, 1, 1, 1, 1, 1, 1, 1, '')");
     assert_string_equal(ask(of->owner, "select count(*) from pg_proc p where pronamespace = "
                                        "'leat'::regnamespace and has_function_privilege('bob', "
                                        "p.oid, 'execute')"),
-                        "14");
+                        "15");
     /* the hash of a result is nobody's until the step is committed */
     assert_string_equal(ask(of->bob, "select hash is null from leat.gradients"), "t");
     assert_string_equal(ask(of->bob, "select count(*) from leat.work_units"), "3");

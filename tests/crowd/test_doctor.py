@@ -19,7 +19,8 @@ from command import LEAT, LIMIT, ROOT, leat
 
 server.require()
 
-SCHEMA = [os.path.join(ROOT, "src", "crowd", name) for name in ("schema.sql", "schema_owner.sql")]
+SCHEMA = [os.path.join(ROOT, "src", "crowd", name) for name in ("schema.sql", "schema_limits.sql",
+                                                              "schema_owner.sql")]
 
 
 class Doctor(unittest.TestCase):
@@ -303,7 +304,7 @@ class Doctor(unittest.TestCase):
         self.server.sql("update leat.version set version = 7", database=name)
         said = self.at(name, "boss", 1, schema_version=7, can_coordinate=False, can_work=False)
         found = self.finding(said, "schema: version 7", "problem")
-        self.assertIn("this leat needs 6", found["what"])
+        self.assertIn("this leat needs 7", found["what"])
         self.assertIn("version of leat that created it", found["do"])
 
     def test_incomplete(self):
@@ -491,7 +492,7 @@ class Doctor(unittest.TestCase):
                          "egress: 30 workers x 12.7 MB = 381.0 MB a step, and 38.1 MB to the "
                          "coordinator: a 5 GB allowance ends after 11 steps")
         for number in (1, 2):
-            self.server.sql(f"select leat.register('run', '{str(number) * 32}', '', '')",
+            self.server.sql(f"select leat.register('run', '{str(number) * 32}', '', '', ''); "
                             f"select leat.claim(1, '{str(number) * 32}', 0)", database=name,
                             login="ann")
         self.assertIn("egress: 2 workers x 12.7 MB = 25.4 MB a step",
@@ -567,7 +568,7 @@ class Doctor(unittest.TestCase):
     def lock(self, name, holder, waiter):
         machine = "c" * 32
         holder.stdin.write(f"begin; select pg_backend_pid(); select leat.register('run', "
-                           f"'{machine}', '', '') is null; select state from leat.claim(1, "
+                           f"'{machine}', '', '', '') is null; select state from leat.claim(1, "
                            f"'{machine}', 0);\n")
         holder.stdin.flush()
         pid, _, _ = (holder.stdout.readline().strip() for _ in range(3))

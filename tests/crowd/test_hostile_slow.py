@@ -128,19 +128,19 @@ class Hostile(Runs):
                         f"grant create on database {self.database} to boss")
         coordinator = self.coordinate(STEPS, url=self.url("boss"))
         self.until_open(coordinator)
-        self.server.sql("insert into leat.account (name) values ('bob')",
-                        "insert into leat.event (run, kind, account, words) select 1, 'blocked', "
-                        "'bob', '' from generate_series(1, 2)", database=self.database)
+        self.server.sql("insert into leat.account (name, blocks, blocks_since) values ('bob', 2, "
+                        "leat.clock())", database=self.database)
         machine = "b" * 32
         with self.server.session(self.database, "bob") as session:
-            session.stdin.write(f"select leat.register('', '{machine}', 'b', '') is null; begin; "
+            session.stdin.write(f"select leat.register('', '{machine}', '', 'b', '') is null; begin; "
                                 f"select lease from leat.claim(1, '{machine}', 0);\n")
             session.stdin.flush()
             session.stdout.readline()
             self.assertRegex(session.stdout.readline(), "^1$")
             ann = self.work()
             coordinator.until(' blocked the run for 10 s, and was ended: login "bob", which gets '
-                              "no units for an hour\n")
+                              "no units for an hour; an administrator can keep it out: ALTER ROLE "
+                              "bob NOLOGIN;\n")
             session.stdin.close()
             session.wait(LIMIT)
         bob = self.work(url=self.url("bob"))
@@ -153,15 +153,12 @@ class Hostile(Runs):
 
     def blocker(self, session, machine):
         """A transaction that has the run locked, in a session of psql."""
-        session.stdin.write(f"begin; select 'has', lease from leat.claim(1, '{machine}', 0);\n")
+        session.stdin.write(f"select leat.register('', '{machine}', '', 'b', '') is null; begin; "
+                            f"select 'has', lease from leat.claim(1, '{machine}', 0);\n")
         session.stdin.flush()
         while line := session.stdout.readline():
             if line.startswith("has"):
                 return
-
-    def register(self, login, *machines):
-        self.server.sql(*(f"select leat.register('', '{machine}', 'b', '')"
-                          for machine in machines), database=self.database, login=login)
 
     def test_transaction_of_a_login_that_is_dropped(self):
         """It was left open before the coordinator began, which finds it nevertheless."""
@@ -169,7 +166,6 @@ class Hostile(Runs):
         first = self.coordinate(STEPS)
         self.until_open(first)
         first.kill()
-        self.register("carl", "c" * 32)
         with self.server.session(self.database, "carl") as session:
             self.blocker(session, "c" * 32)
             self.server.sql("drop role carl")
@@ -186,7 +182,6 @@ class Hostile(Runs):
         machines = ["b" * 32, "c" * 32]
         coordinator = self.coordinate(STEPS)
         self.until_open(coordinator)
-        self.register("bob", *machines)
         with self.server.session(self.database, "bob") as one, \
                 self.server.session(self.database, "bob") as other:
             self.blocker(one, machines[0])

@@ -34,7 +34,7 @@ static int open_files(void) {
 }
 
 static void created_and_kept(void **state) {
-    char id[33];
+    char id[33], secret[33];
     leat_key *key = NULL;
     const int before = open_files();
     (void)state;
@@ -42,13 +42,40 @@ static void created_and_kept(void **state) {
     assert_int_equal(open_files(), before + 1);
     assert_string_equal(leat_key_path(key), path);
     assert_int_equal(strlen(leat_key_id(key)), 32);
+    assert_int_equal(strlen(leat_key_secret(key)), 32);
+    assert_string_not_equal(leat_key_id(key), leat_key_secret(key));
     snprintf(id, sizeof id, "%s", leat_key_id(key));
+    snprintf(secret, sizeof secret, "%s", leat_key_secret(key));
     leat_key_close(key);
     assert_int_equal(open_files(), before);
     assert_ok(leat_key_open(&key, path, err));
     assert_string_equal(leat_key_id(key), id);
+    assert_string_equal(leat_key_secret(key), secret);
     leat_key_close(key);
     assert_int_equal(open_files(), before);
+}
+
+/* The file of a leat that wrote the first line alone, or a process that died in between. */
+static void without_secret(void **state) {
+    static const char id[] = "0123456789abcdef0123456789abcdef";
+    char secret[33];
+    leat_key *key = NULL;
+    (void)state;
+    assert_ok(leat_path_make_dir(top, err));
+    snprintf(path, sizeof path, "%s/machine.key", top);
+    for (int size = 33; size <= 34; size++) {
+        char text[35];
+        snprintf(text, sizeof text, "%s\na", id);
+        assert_ok(leat_file_save(path, text, size, err));
+        for (int i = 0; i < 2; i++) {
+            assert_ok(leat_key_open(&key, path, err));
+            assert_string_equal(leat_key_id(key), id);
+            if (i == 0) snprintf(secret, sizeof secret, "%s", leat_key_secret(key));
+            assert_int_equal(strlen(leat_key_secret(key)), 32);
+            assert_string_equal(leat_key_secret(key), secret);
+            leat_key_close(key);
+        }
+    }
 }
 
 static void one_each(void **state) {
@@ -77,6 +104,7 @@ static void damaged(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(created_and_kept, setup, teardown),
+        cmocka_unit_test_setup_teardown(without_secret, setup, teardown),
         cmocka_unit_test_setup_teardown(one_each, setup, teardown),
         cmocka_unit_test_setup_teardown(damaged, setup, teardown),
     };

@@ -113,7 +113,8 @@ void join(leat_pg *who, const char *machine) {
     leat_database_run run;
     leat_pg_rows *rows = NULL;
     leat_error err = {0};
-    must(leat_database_register(who, "", machine, "name", "cpu", &run, &rows, &err), &err);
+    const leat_database_machine of = {machine, "secret", "name", "cpu"};
+    must(leat_database_register(who, "", &of, &run, &rows, &err), &err);
     leat_pg_rows_destroy(rows);
 }
 
