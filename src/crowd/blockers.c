@@ -135,47 +135,81 @@ static int find(const leat_blockers *self, const leat_database_blocker *of) {
     return -1;
 }
 
-/* Since when sessions of its login keep the coordinator at the statement where it waits now. */
-static int64_t find_login(const leat_blockers *self, const leat_database_blocker *of,
-                          int64_t now_ns) {
-    int64_t since_ns = now_ns;
-    for (int i = 0; i < self->count && of->waits[0] != 0; i++)
-        if (self->seen[i].of.role == of->role && strcmp(self->seen[i].of.waits, of->waits) == 0 &&
-            self->seen[i].login_since_ns < since_ns)
-            since_ns = self->seen[i].login_since_ns;
-    return since_ns;
+/* Of the login of one that blocks now, or NULL. */
+static leat_blocking_login *find_login(leat_blockers *self, int64_t role) {
+    for (int i = 0; i < self->login_count; i++)
+        if (self->logins[i].role == role) return &self->logins[i];
+    return NULL;
 }
 
-/* Whether it has blocked for long enough; of sessions that are trusted, each for itself. */
-static bool is_due(const leat_blockers *self, int i, int64_t now_ns) {
-    int64_t since_ns = self->seen[i].since_ns;
-    if (!self->seen[i].of.trusted && self->seen[i].login_since_ns < since_ns)
-        since_ns = self->seen[i].login_since_ns;
-    return !self->seen[i].judged && now_ns - since_ns >= LEAT_BLOCK_MS * INT64_C(1000000);
+/* Logins that block at this look. */
+static void add_logins(leat_blockers *now) {
+    for (int i = 0; i < now->count; i++) {
+        const leat_database_blocker *of = &now->seen[i].of;
+        if (of->trusted || find_login(now, of->role) != NULL) continue;
+        now->logins[now->login_count++] = (leat_blocking_login){of->role, 0, true};
+    }
+}
+
+/* How long each login has blocked: what it did at the look before and does at this one counts, and is
+ * forgotten at a quarter of that speed, so that short rests do not help. */
+static void count_logins(const leat_blockers *before, leat_blockers *now) {
+    const int64_t most_ns = LEAT_BLOCK_MS * INT64_C(500000); /* of a machine that was asleep */
+    const int64_t passed_ns = now->looked_ns - before->looked_ns;
+    const int64_t since_ns = passed_ns < most_ns ? passed_ns : most_ns;
+    add_logins(now);
+    for (int i = 0; i < before->login_count; i++) {
+        leat_blocking_login of = before->logins[i];
+        leat_blocking_login *is = find_login(now, of.role);
+        if (is != NULL) is->blocked_ns = of.blocked_ns + (of.blocks ? since_ns : 0);
+        else {
+            of.blocks = false;
+            of.blocked_ns -= since_ns / 4;
+            if (of.blocked_ns > 0 && now->login_count < LEAT_BLOCKERS_MOST)
+                now->logins[now->login_count++] = of;
+        }
+    }
+}
+
+/* Whether it has blocked for long enough: itself, or sessions of its login, which may take turns. */
+static bool is_due(leat_blockers *self, int i, int64_t now_ns) {
+    const int64_t most_ns = LEAT_BLOCK_MS * INT64_C(1000000);
+    const leat_blocking_login *login = find_login(self, self->seen[i].of.role);
+    if (self->seen[i].judged) return false;
+    if (now_ns - self->seen[i].since_ns >= most_ns) return true;
+    return !self->seen[i].of.trusted && login != NULL && login->blocked_ns >= most_ns;
+}
+
+/* All that blocks now of the login of one is judged with it: its sessions are ended together. */
+static void set_judged(leat_blockers *self, int i) {
+    const leat_database_blocker *of = &self->seen[i].of;
+    leat_blocking_login *login = find_login(self, of->role);
+    self->seen[i].judged = true;
+    if (of->trusted) return;
+    if (login != NULL) login->blocked_ns = 0;
+    for (int k = 0; k < self->count && of->process != 0; k++)
+        if (self->seen[k].of.role == of->role && self->seen[k].of.process != 0)
+            self->seen[k].judged = true;
 }
 
 leat_code leat_blockers_look(leat_blockers *blockers, leat_pg *pg, const leat_database_hold *hold,
                              int64_t now_ns, leat_error *err) {
     leat_database_blocker found[LEAT_BLOCKERS_MOST];
-    leat_blockers now = {0};
+    leat_blockers now = {.looked_ns = now_ns};
     const leat_code code = leat_database_blockers(pg, found, LEAT_BLOCKERS_MOST, &now.count, err);
     for (int i = 0; i < now.count; i++) {
         const int before = find(blockers, &found[i]);
         now.seen[i].of = found[i];
         now.seen[i].since_ns = before < 0 ? now_ns : blockers->seen[before].since_ns;
-        now.seen[i].login_since_ns = find_login(blockers, &found[i], now_ns);
         now.seen[i].judged = before >= 0 && blockers->seen[before].judged;
     }
+    count_logins(blockers, &now);
     *blockers = now;
     LEAT_TRY(code);
     for (int i = 0; i < now.count && blockers->line[0] == 0; i++) { /* one line a look */
         culprit of = {.of = &found[i], .hold = hold, .line = blockers->line};
-        if (!is_due(&now, i, now_ns)) continue;
-        /* its sessions are ended together */
-        for (int k = 0; k < now.count; k++)
-            if (k == i || (!found[i].trusted && found[k].role == found[i].role &&
-                           found[k].process != 0 && found[i].process != 0))
-                blockers->seen[k].judged = true;
+        if (!is_due(blockers, i, now_ns)) continue;
+        set_judged(blockers, i);
         LEAT_TRY(judge(pg, &of, err));
     }
     return LEAT_OK;

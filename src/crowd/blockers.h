@@ -3,7 +3,7 @@
  * call; one that is left open ("begin; select leat.claim(...)") stops every step for as long as its
  * session lasts, whatever rights its login has lost meanwhile. Such a session is named, and ended
  * once it has blocked for LEAT_BLOCK_MS with the same transaction, or once sessions of its login,
- * which may take turns, have kept the coordinator at the same statement for so long; and with it all
+ * which may take turns and rest in between, have blocked for so long in all; and with it all
  * sessions of its login that could block. Before that, the login is blamed: the third time within an
  * hour it is suspended, so that what it calls locks nothing, and kept out of the database. A
  * transaction that was prepared blocks without a session, and is undone. What administrators and the
@@ -16,14 +16,22 @@
 
 enum { LEAT_BLOCK_MS = 10000, LEAT_BLOCKERS_MOST = 16, LEAT_BLOCKER_LINE_BYTES = 640 };
 
+/* A login of volunteers with sessions that block. */
+typedef struct leat_blocking_login {
+    int64_t role, blocked_ns; /* for how long, in all */
+    bool blocks;              /* at the last look */
+} leat_blocking_login;
+
 typedef struct leat_blockers {
     struct {
         leat_database_blocker of;
-        int64_t since_ns;       /* this transaction */
-        int64_t login_since_ns; /* sessions of this login, at this statement of the coordinator */
-        bool judged;            /* it was ended, or cannot be */
+        int64_t since_ns; /* this transaction */
+        bool judged;      /* it was ended, or cannot be */
     } seen[LEAT_BLOCKERS_MOST];
-    int count;                          /* that block now */
+    int count; /* that block now */
+    leat_blocking_login logins[LEAT_BLOCKERS_MOST];
+    int login_count;
+    int64_t looked_ns;
     char line[LEAT_BLOCKER_LINE_BYTES]; /* of the last look: what is to be said; "": nothing */
 } leat_blockers;
 

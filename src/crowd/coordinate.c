@@ -220,6 +220,8 @@ static leat_code connect_again(leat_coordinator *self, leat_error *err) {
     LEAT_TRY(connect_once(self, err));
     LEAT_TRY(start_renewer(self, (leat_database_hold){0}, err));
     LEAT_TRY(open_database(self, err));
+    /* now it knows the run, and can blame those that keep it from it */
+    LEAT_TRY(start_renewer(self, (leat_database_hold){.run = self->run}, err));
     LEAT_TRY(take_run(self, err));
     LEAT_TRY(start_renewer(self, self->hold, err));
     LEAT_TRY(check_steps(self, err));

@@ -144,6 +144,7 @@ static bool serve(void) {
                            "-c", "fsync=off",
                            "-c", "shared_buffers=16MB",
                            "-c", "max_connections=60",
+                           "-c", "max_prepared_transactions=4",
                            NULL};
     cluster.server = start("postgres", words);
     return answers();

@@ -530,6 +530,9 @@ static void weights_that_are_replaced(void **state) {
     /* its last word is kept; and nobody else's machine has one */
     leat_pg *ann = cluster_connect("ann", local_database());
     leat_pg *bob = cluster_connect("bob", local_database());
+    bool known = false;
+    assert_int_equal(leat_database_rejoin(ann, worker.machine, "secret", &known, &err), LEAT_OK);
+    assert_true(known);
     assert_int_equal(leat_database_slow(ann, 1, worker.machine, "no\033[31m way", &err), LEAT_OK);
     assert_int_equal(leat_database_slow(bob, 1, worker.machine, "not mine", &err), LEAT_OK);
     assert_int_equal(leat_database_slow(ann, 2, worker.machine, "no such run", &err), LEAT_OK);

@@ -1,0 +1,436 @@
+/*
+ * What a login can do to a run, and what is done about it: bob does what no worker does, on a real
+ * server, while ann and a coordinator go on. The looks of the coordinator for sessions that block
+ * have times of the test's own.
+ */
+/* No TSan: a thread makes one call of the database, and the test waits for it. */
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "crowd/blockers.h"
+#include "world.h"
+
+#define SECONDS INT64_C(1000000000)
+#define LOCK_RUN "select from leat.run for no key update"
+
+static leat_pg *another(world *of, const char *login) {
+    char name[32];
+    snprintf(name, sizeof name, "%s", ask(of->owner, "select current_database()"));
+    return cluster_connect(login, name);
+}
+
+/* ---- a statement in a thread ----------------------------------------------------------------- */
+
+typedef struct waiter {
+    pthread_t thread;
+    leat_pg *pg;
+    const char *sql;
+    atomic_bool done;
+    leat_code code;
+    leat_error err;
+} waiter;
+
+static void *waiter_main(void *argument) {
+    waiter *self = argument;
+    self->code = leat_pg_script(self->pg, self->sql, &self->err);
+    atomic_store(&self->done, true);
+    return NULL;
+}
+
+/* Begins it, and it comes to a lock that another session has. */
+static void begins(waiter *self, world *of, leat_pg *pg, const char *sql) {
+    self->pg = pg;
+    self->sql = sql;
+    self->err = (leat_error){0};
+    atomic_store(&self->done, false);
+    assert_int_equal(pthread_create(&self->thread, NULL, waiter_main, self), 0);
+    while (strcmp(ask(of->owner, "select count(*) from pg_locks l join pg_stat_activity a using "
+                                 "(pid) where not granted and a.datname = current_database()"),
+                  "1") != 0) {
+        if (atomic_load(&self->done)) fail_msg("%s waits for nothing", sql);
+        usleep(1000);
+    }
+}
+
+static void ends(waiter *self) {
+    pthread_join(self->thread, NULL);
+    must(self->code, &self->err);
+}
+
+/* As a coordinator waits. */
+static leat_pg *coordinator(world *of) {
+    leat_pg *pg = another(of, "owner");
+    tell(pg, "set application_name = 'leat coordinate'; set lock_timeout = 20000");
+    return pg;
+}
+
+/* ---- sessions that block --------------------------------------------------------------------- */
+
+static bool is_ended(leat_pg *pg) {
+    leat_error err = {0};
+    return leat_pg_script(pg, "select 1", &err) != LEAT_OK && leat_pg_broken(pg);
+}
+
+/* A session of bob with a transaction that has the run locked. */
+static void block(leat_pg *pg, int machine) {
+    char sql[300];
+    snprintf(sql, sizeof sql,
+             "select leat.register('', '%032d', '', '', ''); begin; select leat.claim(1, '%032d', "
+             "0)",
+             machine, machine);
+    leat_error err = {0};
+    const char *at = strchr(sql, ';') + 1;
+    sql[at - sql - 1] = 0;
+    must(leat_pg_script(pg, sql, &err), &err); /* a transaction of its own */
+    must(leat_pg_script(pg, at, &err), &err);
+}
+
+enum { SESSIONS = 4 };
+
+/* Blocks with several sessions at once until they are ended; what is said. */
+static void block_and_end(world *of, leat_blockers *blockers, int64_t *now_ns) {
+    leat_pg *pg = coordinator(of), *bob[SESSIONS];
+    leat_error err = {0};
+    waiter waits;
+    blockers->line[0] = 0;
+    for (int i = 0; i < SESSIONS; i++) {
+        bob[i] = another(of, "bob");
+        block(bob[i], i);
+    }
+    begins(&waits, of, pg, LOCK_RUN);
+    int looks = 0;
+    for (; looks < 20 && blockers->line[0] == 0; looks++, *now_ns += SECONDS)
+        must(leat_blockers_look(blockers, of->owner, &of->hold, *now_ns, &err), &err);
+    assert_in_range(looks, 10, 11);
+    ends(&waits); /* none of them blocks any more */
+    for (int i = 0; i < SESSIONS; i++) {
+        assert_true(is_ended(bob[i]));
+        leat_pg_close(bob[i]);
+    }
+    leat_pg_close(pg);
+}
+
+/* They are ended together, their login is blamed once, and the third time it is kept out. */
+static void sessions_that_overlap(void **state) {
+    world *of = *state;
+    leat_blockers blockers = {0};
+    leat_error err = {0};
+    leat_pg_place place;
+    leat_pg *pg = NULL;
+    int64_t now_ns = SECONDS;
+    join_and_ask(of, of->ann, M1);
+    for (int i = 0; i < 3; i++) {
+        block_and_end(of, &blockers, &now_ns);
+        assert_non_null(strstr(blockers.line, " blocked the run for 10 s, and was ended: login "
+                                              "\"bob\""));
+        assert_int_equal(strstr(blockers.line, "gets no units for an hour and is kept out") != NULL,
+                         i == 2);
+        if (i < 2)
+            assert_non_null(strstr(blockers.line, "\"bob\", with 3 more of its sessions"));
+    }
+    assert_string_equal(ask(of->owner, "select blocks || ' ' || (select count(*) from leat.event "
+                                       "where kind = 'blocked') from leat.account"),
+                        "3 3");
+    cluster_place(&place, "bob", ask(of->owner, "select current_database()"));
+    assert_int_equal(leat_pg_connect(&pg, &place, "test", 60000, NULL, &err), LEAT_ERR_OPTION);
+    tell(of->owner, "alter role bob login");
+    assert_true(is_ended(of->bob));
+    get(of, of->ann, M1, 0, false);
+}
+
+/* Each for less than 10 s, with a rest, and the coordinator takes a step each time. */
+static void sessions_that_take_turns(void **state) {
+    world *of = *state;
+    leat_blockers blockers = {0};
+    leat_error err = {0};
+    leat_pg *pg = coordinator(of), *bob[2] = {another(of, "bob"), another(of, "bob")};
+    int looks = 0;
+    for (; looks < 20 && blockers.line[0] == 0; looks++) {
+        waiter waits;
+        leat_pg *const who = bob[looks % 2];
+        if (looks == 5) { /* nobody blocks */
+            must(leat_blockers_look(&blockers, of->owner, &of->hold, looks * SECONDS, &err), &err);
+            continue;
+        }
+        block(who, looks % 2);
+        begins(&waits, of, pg, LOCK_RUN);
+        must(leat_blockers_look(&blockers, of->owner, &of->hold, looks * SECONDS, &err), &err);
+        if (blockers.line[0] == 0) tell(who, "rollback");
+        ends(&waits);
+    }
+    assert_int_equal(looks, 14);
+    assert_non_null(strstr(blockers.line, " and was ended: login \"bob\""));
+    for (int i = 0; i < 2; i++) leat_pg_close(bob[i]);
+    leat_pg_close(pg);
+}
+
+/* A login that works is seen to block now and then, and no more is done. */
+static void sessions_that_work(void **state) {
+    world *of = *state;
+    leat_blockers blockers = {0};
+    leat_error err = {0};
+    leat_pg *pg = coordinator(of), *bob = another(of, "bob");
+    for (int i = 0; i < 60; i++) {
+        waiter waits;
+        const bool blocks = i % 4 < 2; /* at two looks of four */
+        if (blocks) block(bob, 1);
+        if (blocks) begins(&waits, of, pg, LOCK_RUN);
+        must(leat_blockers_look(&blockers, of->owner, &of->hold, i * SECONDS, &err), &err);
+        assert_string_equal(blockers.line, "");
+        if (blocks) tell(bob, "rollback");
+        if (blocks) ends(&waits);
+        if (i == 7) i = 39; /* cheap */
+    }
+    leat_pg_close(bob);
+    leat_pg_close(pg);
+}
+
+/* Who waits for the run has no hold, and blames nevertheless. */
+static void before_the_run_is_held(void **state) {
+    world *of = *state;
+    leat_error err = {0};
+    bool suspended = true;
+    const leat_database_hold none = {of->hold.run, 0, 0};
+    must(leat_database_blame(of->owner, &none, "bob", "it", &suspended, &err), &err);
+    assert_false(suspended);
+    assert_string_equal(ask(of->owner, "select blocks from leat.account where name = 'bob'"), "1");
+}
+
+/* Nothing that a volunteer has locked keeps the coordinator from blaming. */
+static void blame_waits_for_nobody(void **state) {
+    world *of = *state;
+    leat_error err = {0};
+    bool suspended = false;
+    join_and_ask(of, of->ann, M1);
+    join(of->bob, M2);
+    leat_database_lease lease = get(of, of->bob, M2, 0, false);
+    tell(of->bob, "begin; select leat.claim(1, '" M2 "', 0); select leat.fail(max(l.lease), 0, "
+                  "'') from (select 1 as lease) l");
+    tell(of->owner, "set lock_timeout = 500");
+    for (int i = 0; i < 3; i++)
+        must(leat_database_blame(of->owner, &of->hold, "bob", "it", &suspended, &err), &err);
+    assert_true(suspended);
+    tell(of->bob, "rollback");
+    /* its lease was locked then */
+    assert_string_equal(ask(of->owner, "select state from leat.lease order by lease desc limit 1"),
+                        "live");
+    must(leat_database_blame(of->owner, &of->hold, "bob", "it", &suspended, &err), &err);
+    assert_string_equal(ask(of->owner, "select l.state || ' ' || u.state from leat.lease l join "
+                                       "leat.unit u using (unit) order by l.lease desc limit 1"),
+                        "released ready");
+    assert_true(lease.lease > 0);
+}
+
+static void prepared_transactions(void **state) {
+    world *of = *state;
+    leat_blockers blockers = {0};
+    leat_error err = {0};
+    leat_pg *pg = coordinator(of);
+    waiter waits;
+    block(of->bob, 2);
+    tell(of->bob, "prepare transaction 'it''s \\ left'");
+    begins(&waits, of, pg, LOCK_RUN);
+    must(leat_blockers_look(&blockers, of->owner, &of->hold, 0, &err), &err);
+    assert_string_equal(blockers.line, "");
+    must(leat_blockers_look(&blockers, of->owner, &of->hold, 10 * SECONDS, &err), &err);
+    assert_string_equal(blockers.line, "a prepared transaction blocked the run for 10 s, and was "
+                                       "undone: login \"bob\"");
+    ends(&waits);
+    assert_string_equal(ask(of->owner, "select blocks from leat.account where name = 'bob'"), "1");
+    /* that of an administrator is named */
+    tell(of->owner, "begin; " LOCK_RUN "; prepare transaction 'it''s \\ left'");
+    blockers.line[0] = 0;
+    begins(&waits, of, pg, LOCK_RUN);
+    for (int i = 20; i < 40; i += 10)
+        must(leat_blockers_look(&blockers, of->owner, &of->hold, i * SECONDS, &err), &err);
+    assert_string_equal(blockers.line,
+                        "a prepared transaction of login \"owner\" blocks the run; let that login "
+                        "or an administrator run, in this database: ROLLBACK PREPARED E'it''s \\\\"
+                        " left';");
+    tell(of->owner, strstr(blockers.line, "ROLLBACK"));
+    ends(&waits);
+    leat_pg_close(pg);
+}
+
+/* ---- suspended logins ------------------------------------------------------------------------ */
+
+/* A call that has waited sees that its login was suspended meanwhile, and has locked nothing. */
+static void suspended_while_it_waits(void **state) {
+    world *of = *state;
+    static const char *const calls[] = {
+        "begin; select leat.claim(1, '" M2 "', 0)",
+        "begin; select leat.release(lease, epoch) from public.mine",
+        "begin; select leat.fail(lease, epoch, '') from public.mine",
+        "begin; select leat.submit(lease, epoch, '') from public.mine",
+        "begin; select leat.register('', '" M2 "', 'secret', '', '')",
+    };
+    join_and_ask(of, of->ann, M1);
+    join(of->bob, M2);
+    get(of, of->bob, M2, 0, false);
+    tell(of->owner, "create table public.mine as select lease, epoch from leat.lease where account "
+                    "= 'bob'; grant select on public.mine to bob");
+    for (size_t i = 0; i < sizeof calls / sizeof *calls; i++) {
+        waiter waits;
+        leat_pg *const second = another(of, "owner");
+        tell(of->owner, "delete from leat.account");
+        tell(of->owner, "begin; " LOCK_RUN);
+        begins(&waits, of, of->bob, calls[i]);
+        tell(second, "insert into leat.account (name, suspended_until, suspended_for) values "
+                     "('bob', leat.clock() + interval '1 hour', 'it did')");
+        tell(of->owner, "commit");
+        pthread_join(waits.thread, NULL);
+        assert_int_equal(waits.code, LEAT_ERR_INPUT);
+        assert_non_null(strstr(waits.err.message, "this login gets no units until 2026-01-01 01:00 "
+                                                  "UTC: it did"));
+        assert_string_equal(leat_pg_sqlstate(of->bob), "55P03"); /* it passes */
+        tell(second, "set lock_timeout = 1000; begin; select from leat.run for update; select from "
+                     "leat.unit for update; select from leat.lease for update; select from "
+                     "leat.machine for update; rollback");
+        tell(of->bob, "rollback");
+        leat_pg_close(second);
+    }
+    /* and so does one that does not wait, without a lock */
+    tell(of->owner, "begin; select from leat.run for update; select from leat.machine for update");
+    tell(of->bob, "set lock_timeout = 1000");
+    join(of->bob, M2);
+    join(of->bob, M3);
+    assert_non_null(strstr(claim_with(of, of->bob, M2, 0).news, "this login gets no units until"));
+    tell(of->owner, "rollback");
+    assert_string_equal(ask(of->owner, "select count(*) from leat.machine where id = '" M3 "'"),
+                        "0");
+}
+
+/* ---- one login, several people --------------------------------------------------------------- */
+
+/* Whoever knows the id of a machine, and not its secret, is not that machine. */
+static void machines_of_others(void **state) {
+    world *of = *state;
+    leat_pg *other = another(of, "bob");
+    leat_pg_rows *rows = NULL;
+    leat_database_run run;
+    leat_database_lease none;
+    leat_error err = {0};
+    bool known = true;
+    char sql[200];
+    const leat_database_machine wrong = {M2, "another", "", ""};
+    join(of->bob, M2);
+    leat_database_lease lease = get(of, of->bob, M2, 0, false);
+    assert_int_equal(leat_database_register(other, "", &wrong, &run, &rows, &err), LEAT_ERR_OPTION);
+    assert_non_null(strstr(err.message, "a machine with this name and another key"));
+    must(leat_database_rejoin(other, M2, "another", &known, &err), &err);
+    assert_false(known);
+    snprintf(sql, sizeof sql, "set leat.session = '%s'",
+             ask(of->owner, "select session from leat.machine"));
+    tell(other, sql); /* it may know that, too */
+    assert_int_equal(leat_database_claim(other, 1, M2, 0, &none, &err), LEAT_ERR_NOT_FOUND);
+    assert_string_equal(renew(other, &lease), LEAT_DATABASE_CLONED);
+    assert_string_equal(put(of, other, &lease, 0), LEAT_DATABASE_CLONED);
+    assert_string_equal(submit(other, &lease, of->hash), LEAT_DATABASE_CLONED);
+    must(leat_database_release(other, &lease, &err), &err);
+    must(leat_database_fail(other, &lease, "no", &err), &err);
+    must(leat_database_slow(other, 1, M2, "no", &err), &err);
+    assert_string_equal(ask(of->owner, "select state || ' ' || (select count(*) from leat.event) "
+                                       "from leat.lease"),
+                        "live 0");
+    put_all(of, of->bob, &lease);
+    /* the same machine, after a connection that was lost: its lease goes on, in that session alone */
+    must(leat_database_rejoin(other, M2, "secret", &known, &err), &err);
+    assert_true(known);
+    assert_string_equal(renew(of->bob, &lease), LEAT_DATABASE_CLONED);
+    assert_string_equal(submit(other, &lease, of->hash), "");
+    leat_pg_close(other);
+}
+
+/* ---- what is kept, and what is sent ---------------------------------------------------------- */
+
+/* What a login reports removes nothing that is said of it, or of others. */
+static void events_of_each(void **state) {
+    world *of = *state;
+    join(of->bob, M2);
+    tell(of->owner, "select leat.note(1, 'blocked', 'bob', null, 'a'), leat.note(1, 'failed', "
+                    "'ann', null, 'b')");
+    tell(of->bob, "select count(leat.fail(c.lease, c.epoch, 'no')) from generate_series(1, 510) i, "
+                  "lateral leat.claim(1, '" M2 "', i * 0) c");
+    assert_string_equal(ask(of->owner, "select string_agg(n || ' ' || kind, ', ' order by n) from "
+                                       "(select count(*) as n, kind || account as kind from "
+                                       "leat.event group by 2) e"),
+                        "1 blockedbob, 1 failedann, 500 failedbob");
+}
+
+#define SEND                                                                                       \
+    "do $$ begin for i in 1 .. 4000 loop begin perform leat.put(lease, epoch, 0, "                 \
+    "decode(repeat('00', 1024), 'hex')) from public.mine; raise exception 'undo'; exception when " \
+    "raise_exception then null; end; end loop; end $$"
+
+static void parts_that_are_undone(void **state) {
+    world *of = *state;
+    leat_database_lease lease;
+    /* what counts them cannot be undone with them */
+    tell(of->bob, "begin; select leat.register('', '" M2 "', 'secret', '', '')");
+    assert_string_equal(ask(of->bob, "select leat.put(c.lease, c.epoch, 0, decode(repeat('00', "
+                                     "1024), 'hex')) from leat.claim(1, '" M2 "', 0) c"),
+                        "a login is registered in a transaction of its own");
+    tell(of->bob, "rollback");
+    join(of->bob, M2);
+    lease = get(of, of->bob, M2, 0, false);
+    tell(of->owner, "create table public.mine as select lease, epoch from leat.lease; grant select "
+                    "on public.mine to bob");
+    tell(of->bob, SEND);
+    assert_string_equal(put(of, of->bob, &lease, 0),
+                        "this login has sent more than four results for each unit that it was "
+                        "given");
+    assert_string_equal(ask(of->owner, "select last_value + 1 from leat.sent_2"), "3085");
+    /* another unit is another four; ann is not concerned */
+    lease = get(of, of->bob, M2, 1, false);
+    deliver(of, of->bob, &lease);
+    join(of->ann, M1);
+    lease = get(of, of->ann, M1, 2, false);
+    deliver(of, of->ann, &lease);
+    /* grants that were removed with their machines are not owed */
+    tell(of->owner, "select setval('leat.sent_2', 1000000)");
+    lease = claim_with(of, of->bob, M2, 0);
+    deliver(of, of->bob, &lease);
+}
+
+/* The hash of a large result takes time: nothing is locked meanwhile. */
+static void hashes_without_locks(void **state) {
+    world *of = *state;
+    join(of->ann, M1);
+    leat_database_lease lease = get(of, of->ann, M1, 0, false);
+    put_all(of, of->ann, &lease);
+    tell(of->owner, "create or replace function leat.check_parts(p_lease bigint, p_hash text) returns text "
+                    "language sql volatile as $$ select string_agg(l.relation::regclass || ' ' || "
+                    "l.mode, ', ') from pg_locks l where l.pid = pg_backend_pid() and l.relation "
+                    "in ('leat.run'::regclass, 'leat.unit'::regclass, 'leat.lease'::regclass) and "
+                    "l.mode <> 'AccessShareLock' $$");
+    assert_string_equal(submit(of->ann, &lease, of->hash), "");
+}
+
+int main(void) {
+#define TEST(name) cmocka_unit_test_setup_teardown(name, world_setup, world_teardown)
+    const struct CMUnitTest tests[] = {
+        TEST(sessions_that_overlap),
+        TEST(sessions_that_take_turns),
+        TEST(sessions_that_work),
+        TEST(before_the_run_is_held),
+        TEST(blame_waits_for_nobody),
+        TEST(prepared_transactions),
+        TEST(suspended_while_it_waits),
+        TEST(machines_of_others),
+        TEST(events_of_each),
+        TEST(parts_that_are_undone),
+        TEST(hashes_without_locks),
+    };
+    cluster_start();
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
