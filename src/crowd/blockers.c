@@ -147,11 +147,14 @@ static void add_logins(leat_blockers *now) {
     for (int i = 0; i < now->count; i++) {
         const leat_database_blocker *of = &now->seen[i].of;
         if (of->trusted || find_login(now, of->role) != NULL) continue;
-        now->logins[now->login_count++] = (leat_blocking_login){of->role, 0, true};
+        leat_blocking_login *login = &now->logins[now->login_count++];
+        login->role = of->role;
+        memcpy(login->waits, of->waits, sizeof login->waits);
     }
 }
 
-/* How long each login has blocked: what it did at the look before and does at this one counts, and is
+/* How long each login has blocked: the time between two looks at which it kept one and the same
+ * statement of the coordinator, because those who work are seen to block now and then, too. It is
  * forgotten at a quarter of that speed, so that short rests do not help. */
 static void count_logins(const leat_blockers *before, leat_blockers *now) {
     const int64_t most_ns = LEAT_BLOCK_MS * INT64_C(500000); /* of a machine that was asleep */
@@ -161,13 +164,13 @@ static void count_logins(const leat_blockers *before, leat_blockers *now) {
     for (int i = 0; i < before->login_count; i++) {
         leat_blocking_login of = before->logins[i];
         leat_blocking_login *is = find_login(now, of.role);
-        if (is != NULL) is->blocked_ns = of.blocked_ns + (of.blocks ? since_ns : 0);
-        else {
-            of.blocks = false;
-            of.blocked_ns -= since_ns / 4;
-            if (of.blocked_ns > 0 && now->login_count < LEAT_BLOCKERS_MOST)
-                now->logins[now->login_count++] = of;
-        }
+        const bool kept = is != NULL && of.waits[0] != 0 && strcmp(is->waits, of.waits) == 0;
+        of.blocked_ns += kept ? since_ns : -since_ns / 4;
+        if (of.blocked_ns < 0) of.blocked_ns = 0;
+        of.waits[0] = 0;
+        if (is != NULL) is->blocked_ns = of.blocked_ns;
+        else if (of.blocked_ns > 0 && now->login_count < LEAT_BLOCKERS_MOST)
+            now->logins[now->login_count++] = of;
     }
 }
 

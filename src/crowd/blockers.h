@@ -3,7 +3,8 @@
  * call; one that is left open ("begin; select leat.claim(...)") stops every step for as long as its
  * session lasts, whatever rights its login has lost meanwhile. Such a session is named, and ended
  * once it has blocked for LEAT_BLOCK_MS with the same transaction, or once sessions of its login,
- * which may take turns and rest in between, have blocked for so long in all; and with it all
+ * which may take turns and rest in between, have kept statements of the coordinator for so long in
+ * all; and with it all
  * sessions of its login that could block. Before that, the login is blamed: the third time within an
  * hour it is suspended, so that what it calls locks nothing, and kept out of the database. A
  * transaction that was prepared blocks without a session, and is undone. What administrators and the
@@ -19,7 +20,7 @@ enum { LEAT_BLOCK_MS = 10000, LEAT_BLOCKERS_MOST = 16, LEAT_BLOCKER_LINE_BYTES =
 /* A login of volunteers with sessions that block. */
 typedef struct leat_blocking_login {
     int64_t role, blocked_ns; /* for how long, in all */
-    bool blocks;              /* at the last look */
+    char waits[64];           /* the coordinator's statement at the last look; "": none */
 } leat_blocking_login;
 
 typedef struct leat_blockers {

@@ -339,6 +339,7 @@ typedef struct leat_database_blocker {
     int64_t process; /* of the server; 0: the transaction was prepared */
     int64_t role;    /* the number of its login, which remains when that is dropped */
     char account[64], transaction[32];
+    char waits[64]; /* the statement at which the coordinator itself waits; "": its renewer does */
     bool trusted;   /* an administrator's, or of a member of the owner of the schema */
 } leat_database_blocker;
 LEAT_MUST_CHECK leat_code leat_database_blockers(leat_pg *pg, leat_database_blocker *out, int most,

@@ -7,7 +7,7 @@ leat_code leat_database_blockers(leat_pg *pg, leat_database_blocker *out, int mo
                                  leat_error *err) {
     leat_pg_rows *rows = NULL;
     *count = 0;
-    LEAT_TRY(LEAT_DATABASE_ROWS(pg, &rows, 5, 0, "select * from leat.blockers($1)", err,
+    LEAT_TRY(LEAT_DATABASE_ROWS(pg, &rows, 6, 0, "select * from leat.blockers($1)", err,
                                 LEAT_PG_I(most)));
     for (int i = 0; i < leat_pg_row_count(rows) && *count < most; i++) {
         leat_database_blocker *of = &out[(*count)++];
@@ -16,6 +16,7 @@ leat_code leat_database_blockers(leat_pg *pg, leat_database_blocker *out, int mo
         leat_database_copy(of->transaction, sizeof of->transaction, leat_pg_text(rows, i, 2));
         of->trusted = leat_pg_text(rows, i, 3)[0] == 't';
         of->role = leat_pg_int(rows, i, 4);
+        leat_database_copy(of->waits, sizeof of->waits, leat_pg_text(rows, i, 5));
     }
     leat_pg_rows_destroy(rows);
     return LEAT_OK;

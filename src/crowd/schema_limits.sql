@@ -366,30 +366,37 @@ $$;
 -- Those for which a coordinator with this login waits, and which wait for nobody: they alone can be
 -- waited for in vain. Coordinators are known by their login and name. A transaction has another name
 -- each time; those of administrators, of members of the owner and of the server itself are trusted. A
--- login may have been dropped meanwhile: its number (role_) remains. A transaction that was prepared
--- has no session: process is 0, and its name that of leat.rollback_prepared.
+-- login may have been dropped meanwhile: its number (role_) remains. waits_: the statement at which the
+-- coordinator itself waits, by another name each time; '': it does not, but its renewer does. A
+-- transaction that was prepared has no session: process is 0, and its name that of
+-- leat.rollback_prepared.
 create function leat.blockers(p_most integer)
-returns table (process integer, account name, transaction_ text, trusted boolean, role_ bigint)
+returns table (process integer, account name, transaction_ text, trusted boolean, role_ bigint,
+               waits_ text)
 language sql volatile as $$
-  with recursive chain (pid) as (
-    select a.pid from pg_stat_activity a
+  with recursive chain (pid, waits) as (
+    select a.pid, case when a.application_name = 'leat coordinate'
+                       then a.pid || ' ' || a.query_start else '' end
+    from pg_stat_activity a
     where a.datname = current_database() and a.usename = session_user
       and a.application_name like 'leat coordinate%'
-    union select of.pid from chain, unnest(pg_blocking_pids(chain.pid)) of (pid)),
+    union select of.pid, chain.waits from chain, unnest(pg_blocking_pids(chain.pid)) of (pid)),
   sessions as (
     select a.pid, coalesce(a.usename, left('dropped role ' || a.usesysid, 63)::name),
            coalesce((select min(l.virtualtransaction) from pg_locks l where l.pid = a.pid), ''),
            a.usesysid is null or (a.usename is not null and leat.is_trusted(a.usesysid)),
-           coalesce(a.usesysid::bigint, 0)
+           coalesce(a.usesysid::bigint, 0), max(chain.waits)
     from chain join pg_stat_activity a using (pid)
-    where a.usename is distinct from session_user and cardinality(pg_blocking_pids(a.pid)) = 0),
+    where a.usename is distinct from session_user and cardinality(pg_blocking_pids(a.pid)) = 0
+    group by a.pid, a.usename, a.usesysid),
   prepared as (
-    select distinct 0, p.owner, p.transaction::text, o.oid is null or leat.is_trusted(o.oid),
-           coalesce(o.oid::bigint, 0)
+    select 0, p.owner, p.transaction::text, o.oid is null or leat.is_trusted(o.oid),
+           coalesce(o.oid::bigint, 0), max(chain.waits)
     from chain join pg_locks w on w.pid = chain.pid and w.locktype = 'transactionid' and not w.granted
     join pg_prepared_xacts p on p.transaction = w.transactionid
     left join pg_roles o on o.rolname = p.owner
-    where p.database = current_database())
+    where p.database = current_database()
+    group by p.owner, p.transaction, o.oid)
   select * from sessions union all select * from prepared order by 1 limit p_most
 $$;
 
