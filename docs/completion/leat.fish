@@ -465,6 +465,7 @@ complete -c leat -n '__leat_is coordinate' -l hold-ms -x -d 'milliseconds that t
 complete -c leat -n '__leat_is coordinate' -l poll-ms -x -d 'milliseconds between looks at what has arrived'
 complete -c leat -n '__leat_is coordinate' -l state-ms -x -d 'minimum milliseconds between copies of the state in the database'
 complete -c leat -n '__leat_is coordinate' -l part-bytes -x -d 'size of the parts in which weights and results travel'
+complete -c leat -n '__leat_is coordinate' -l outlier -x -d 'how many times as large as usual the gradient or statistics of a result are when the coordinator computes its unit itself'
 complete -c leat -n '__leat_is coordinate' -l data-note -r -d 'what a machine without the data set is told, such as where to download it'
 complete -c leat -n '__leat_is coordinate' -l listen -r -d 'with --db local: let volunteers connect to this address or name of this machine, over TLS; leat invite creates their logins'
 complete -c leat -n '__leat_is coordinate' -l serve-data -d 'keep the data set in the database, for machines without it; every login can read it'

@@ -544,6 +544,7 @@ _leat() {
       '--poll-ms[milliseconds between looks at what has arrived]:poll-ms:' \
       '--state-ms[minimum milliseconds between copies of the state in the database]:state-ms:' \
       '--part-bytes[size of the parts in which weights and results travel]:part-bytes:' \
+      '--outlier[how many times as large as usual the gradient or statistics of a result are when the coordinator computes its unit itself]:outlier:' \
       '--data-note[what a machine without the data set is told, such as where to download it]:data-note:_files' \
       '--listen[with --db local: let volunteers connect to this address or name of this machine, over TLS; leat invite creates their logins]:listen:_files' \
       '--serve-data[keep the data set in the database, for machines without it; every login can read it]' \

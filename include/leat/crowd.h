@@ -50,6 +50,9 @@ typedef struct leat_coordinate_options {
     int64_t poll_ms;    /* between looks at what has arrived */
     int64_t state_ms;   /* the state is written to the database at most this often */
     int64_t part_bytes; /* everything is stored in parts of this size, 1 KiB to 8 MiB */
+    int64_t outlier;    /* a result whose gradient or statistics are so many times as large as usual
+                         * is computed here, too; the weights do not depend on it unless somebody
+                         * hands in what a unit does not give */
     const char *listen; /* with the URL "local": as in leat_local_options */
     bool serve_data;    /* the run keeps its data set in the database, for workers without it; a
                          * run that does so already continues to */
@@ -59,10 +62,11 @@ typedef struct leat_coordinate_options {
 } leat_coordinate_options;
 
 /* A step of 3 units of 320 images in micro-batches of 32, bf16 both ways; leases of 300 s renewed
- * each 10 s, silent after 30 s, a hold of 15 s; a look each 500 ms, the state each 30 s, 1 MiB. */
+ * each 10 s, silent after 30 s, a hold of 15 s; a look each 500 ms, the state each 30 s, 1 MiB; ten
+ * times as large as usual is strange. */
 LEAT_API leat_coordinate_options leat_coordinate_options_default(void);
 /* "lease-ms", "renew-ms", "silent-ms", "hold-ms", "poll-ms", "state-ms", "part-bytes",
- * "data-note", "listen", "serve-data". */
+ * "outlier", "data-note", "listen", "serve-data". */
 LEAT_API const leat_setting_table *leat_coordinate_options_table(void);
 /* The settings of leat_train_options_table, with the defaults of a run by many machines. */
 LEAT_API const leat_setting_table *leat_coordinate_train_table(void);
@@ -147,9 +151,10 @@ LEAT_API void leat_local_close(leat_local *local);
 
 /* ---- Workers -------------------------------------------------------------------------------- */
 
-/* The identity of a machine: 32 random hexadecimal digits, which others see, and 32 that prove it, in
- * a file, which is created if it is missing and locked while it is in use. If another process has it, the next free one of
- * "NAME-2.key", "NAME-3.key", ... is taken, which leat_key_path returns. */
+/* The identity of a machine: 32 random hexadecimal digits, which others see, and 32 that prove it,
+ * in a file, which is created if it is missing and locked while it is in use. If another process
+ * has it, the next free one of "NAME-2.key", "NAME-3.key", ... is taken, which leat_key_path
+ * returns. */
 typedef struct leat_key leat_key;
 LEAT_API LEAT_MUST_CHECK leat_code leat_key_open(leat_key **out, const char *path, leat_error *err);
 LEAT_API void leat_key_close(leat_key *key);

@@ -8,9 +8,9 @@
 typedef struct culprit {
     const leat_database_blocker *of;
     const leat_database_hold *hold;
-    bool suspended;                           /* its login, for an hour */
-    char out[LEAT_DATABASE_STATEMENT_BYTES];  /* with which an administrator keeps it out; "" */
-    char *line;                               /* what is said */
+    bool suspended;                          /* its login, for an hour */
+    char out[LEAT_DATABASE_STATEMENT_BYTES]; /* with which an administrator keeps it out; "" */
+    char *line;                              /* what is said */
 } culprit;
 
 /* Blames its login before anything else is done, so that no session of it blocks once those that do
@@ -47,8 +47,7 @@ static void add_fate(const culprit *self) {
     char *const to = self->line + size;
     const size_t room = LEAT_BLOCKER_LINE_BYTES - size;
     if (!self->suspended) return;
-    if (self->out[0] == 0)
-        snprintf(to, room, ", which gets no units for an hour and is kept out");
+    if (self->out[0] == 0) snprintf(to, room, ", which gets no units for an hour and is kept out");
     else
         snprintf(to, room,
                  ", which gets no units for an hour; an administrator can keep it out: %.160s;",
@@ -174,7 +173,8 @@ static void count_logins(const leat_blockers *before, leat_blockers *now) {
     }
 }
 
-/* Whether it has blocked for long enough: itself, or sessions of its login, which may take turns. */
+/* Whether it has blocked for long enough: itself, or sessions of its login, which may take turns.
+ */
 static bool is_due(leat_blockers *self, int i, int64_t now_ns) {
     const int64_t most_ns = LEAT_BLOCK_MS * INT64_C(1000000);
     const leat_blocking_login *login = find_login(self, self->seen[i].of.role);

@@ -5,10 +5,10 @@
  * once it has blocked for LEAT_BLOCK_MS with the same transaction, or once sessions of its login,
  * which may take turns and rest in between, have kept statements of the coordinator for so long in
  * all; and with it all
- * sessions of its login that could block. Before that, the login is blamed: the third time within an
- * hour it is suspended, so that what it calls locks nothing, and kept out of the database. A
- * transaction that was prepared blocks without a session, and is undone. What administrators and the
- * owner of the schema have is named only.
+ * sessions of its login that could block. Before that, the login is blamed: the third time within
+ * an hour it is suspended, so that what it calls locks nothing, and kept out of the database. A
+ * transaction that was prepared blocks without a session, and is undone. What administrators and
+ * the owner of the schema have is named only.
  */
 #ifndef LEAT_CROWD_BLOCKERS_H
 #define LEAT_CROWD_BLOCKERS_H

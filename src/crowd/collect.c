@@ -43,19 +43,20 @@ static leat_code compute(leat_coordinator *self, int64_t unit, char hash[65], le
  * unit is computed here for it: to let any number count once would make it what is usual. */
 static leat_code learn_most(step_in_work *of, leat_error *err) {
     leat_coordinator *self = of->self;
+    const int64_t outlier = self->options->outlier;
     leat_usual first;
     leat_unit_numbers unit;
     leat_unit_norms norms;
     char hash[65];
     if (of->knows_most) return LEAT_OK;
-    if (!leat_usual_limits(&self->usual, of->step, &of->most)) {
+    if (!leat_usual_limits(&self->usual, of->step, outlier, &of->most)) {
         LEAT_TRY(compute(self, 0, hash, err));
         LEAT_TRY(
             leat_exchange_read(self->exchange, 0, self->payload, self->sizes.payload, &unit, err));
         leat_exchange_measure_unit(self->exchange, &unit, &norms);
         leat_usual_clear(&first);
         leat_usual_put(&first, 0, norms);
-        (void)leat_usual_limits(&first, 1, &of->most); /* there are some now */
+        (void)leat_usual_limits(&first, 1, outlier, &of->most); /* there are some now */
     }
     of->knows_most = true;
     return LEAT_OK;

@@ -2,6 +2,7 @@
 #include <stddef.h>
 
 #include "base/thread.h"
+#include "crowd/usual.h"
 #include "leat/crowd.h"
 #include "train/run/train_options.h"
 
@@ -59,6 +60,14 @@ static const leat_setting rows[] = {
      .max = 8 << 20,
      .neutral = true,
      .help = "size of the parts in which weights and results travel"},
+    {.name = "outlier",
+     .kind = LEAT_SETTING_INT,
+     AT(outlier),
+     .min = 2,
+     .max = 1000000,
+     .neutral = true,
+     .help = "how many times as large as usual the gradient or statistics of a result are when the "
+             "coordinator computes its unit itself"},
     {.name = "data-note",
      .kind = LEAT_SETTING_TEXT,
      AT(data_note),
@@ -115,7 +124,8 @@ leat_coordinate_options leat_coordinate_options_default(void) {
                                        .silent_ms = 30000,
                                        .hold_ms = 15000,
                                        .poll_ms = 500,
-                                       .state_ms = 30000};
+                                       .state_ms = 30000,
+                                       .outlier = LEAT_USUAL_OUTLIER};
     options.train.units = 3;
     options.train.unit_size = 320;
     options.train.micro_batch = 32;

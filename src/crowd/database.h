@@ -1,7 +1,7 @@
 /*
  * The database of a run, as calls: each is one transaction of the schema (schema.sql,
- * schema_limits.sql, schema_owner.sql), and nothing else in this room contains SQL. docs/crowd.md describes tables,
- * states and who calls what.
+ * schema_limits.sql, schema_owner.sql), and nothing else in this room contains SQL. docs/crowd.md
+ * describes tables, states and who calls what.
  *
  * Failures are those of leat_pg_call. LEAT_ERR_BUSY: another coordinator has taken over the run, or
  * the run is not where the caller takes it to be: look again. LEAT_ERR_CORRUPT: the database says
@@ -105,8 +105,8 @@ LEAT_MUST_CHECK leat_code leat_database_register(leat_pg *pg, const char *run_na
                                                  leat_error *err);
 /* The same machine works in this session now, after a connection that was lost, and its leases go
  * on. *known: false: it must register. */
-LEAT_MUST_CHECK leat_code leat_database_rejoin(leat_pg *pg, const char *machine,
-                                               const char *secret, bool *known, leat_error *err);
+LEAT_MUST_CHECK leat_code leat_database_rejoin(leat_pg *pg, const char *machine, const char *secret,
+                                               bool *known, leat_error *err);
 
 typedef struct leat_database_lease {
     int64_t lease; /* 0: there is nothing to do */
@@ -352,12 +352,12 @@ LEAT_MUST_CHECK leat_code leat_database_end_sessions(leat_pg *pg, const leat_dat
 /* The statement that undoes a transaction that was prepared, for its owner or a superuser, outside
  * of any transaction; "": it is gone. */
 #define LEAT_DATABASE_STATEMENT_BYTES 512
-LEAT_MUST_CHECK leat_code leat_database_rollback_line(
-    leat_pg *pg, const leat_database_blocker *of, char line[LEAT_DATABASE_STATEMENT_BYTES],
-    leat_error *err);
+LEAT_MUST_CHECK leat_code leat_database_rollback_line(leat_pg *pg, const leat_database_blocker *of,
+                                                      char line[LEAT_DATABASE_STATEMENT_BYTES],
+                                                      leat_error *err);
 /* Notes that an account has blocked the run; *suspended: the third time within an hour, after which
- * it gets no units for an hour. Waits for nothing that a volunteer can lock. A hold whose fence is 0
- * is none: of a coordinator that waits for the run. */
+ * it gets no units for an hour. Waits for nothing that a volunteer can lock. A hold whose fence is
+ * 0 is none: of a coordinator that waits for the run. */
 LEAT_MUST_CHECK leat_code leat_database_blame(leat_pg *pg, const leat_database_hold *hold,
                                               const char *account, const char *words,
                                               bool *suspended, leat_error *err);

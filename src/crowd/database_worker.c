@@ -50,9 +50,8 @@ leat_code leat_database_register(leat_pg *pg, const char *run_name,
 leat_code leat_database_rejoin(leat_pg *pg, const char *machine, const char *secret, bool *known,
                                leat_error *err) {
     leat_pg_rows *rows = NULL;
-    const leat_code code =
-        LEAT_DATABASE_VALUE(pg, &rows, "select leat.rejoin($1, $2)", err, LEAT_PG_T(machine),
-                            LEAT_PG_T(secret));
+    const leat_code code = LEAT_DATABASE_VALUE(pg, &rows, "select leat.rejoin($1, $2)", err,
+                                               LEAT_PG_T(machine), LEAT_PG_T(secret));
     return leat_database_take_bool(code, rows, known);
 }
 

@@ -37,9 +37,10 @@ static const struct {
     int64_t first, last;
     const char *remedy;
 } older[] = {
-    /* in 6 a machine has no secret, so whoever shares a login can work as it; in 5 machines are of a run before they can work on it, and norms of results are not kept; in
-     * 1 to 4 all steps have the same number of units; in 1 to 3, moreover, a step has a column for
-     * each number of one model, and in 1 and 2 a run has no data set or no list of it */
+    /* in 6 a machine has no secret, so whoever shares a login can work as it; in 5 machines are of
+     * a run before they can work on it, and norms of results are not kept; in 1 to 4 all steps have
+     * the same number of units; in 1 to 3, moreover, a step has a column for each number of one
+     * model, and in 1 and 2 a run has no data set or no list of it */
     {1, 6, replacement},
 };
 
@@ -103,7 +104,8 @@ leat_code leat_database_find_missing(leat_pg *pg, char missing[LEAT_CROWD_WORDS_
         "select 'the key of ' || relname as what from pg_class c where relnamespace = "
         "'leat'::regnamespace and relkind = 'r' and relname <> 'version' and not exists (select "
         "from pg_constraint where conrelid = c.oid and contype = 'p') union all "
-        "select 'the index ' || name from unnest('{run_name,lease_unit,lease_machine,event_account}'::text[]) "
+        "select 'the index ' || name from "
+        "unnest('{run_name,lease_unit,lease_machine,event_account}'::text[]) "
         "name where to_regclass('leat.' || name) is null union all "
         "select 'foreign keys' where (select count(*) from pg_constraint where connamespace = "
         "'leat'::regnamespace and contype = 'f') < 3) m";

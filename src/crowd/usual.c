@@ -36,7 +36,8 @@ leat_unit_norms leat_usual_medians(leat_unit_norms *norms, int64_t count) {
     return out;
 }
 
-bool leat_usual_limits(const leat_usual *usual, int64_t step, leat_unit_norms *most) {
+bool leat_usual_limits(const leat_usual *usual, int64_t step, int64_t outlier,
+                       leat_unit_norms *most) {
     leat_unit_norms known[LEAT_USUAL_STEPS];
     int count = 0;
     for (int i = 0; i < LEAT_USUAL_STEPS; i++) {
@@ -47,7 +48,7 @@ bool leat_usual_limits(const leat_usual *usual, int64_t step, leat_unit_norms *m
     *most = (leat_unit_norms){INFINITY, INFINITY};
     if (count == 0) return false;
     *most = leat_usual_medians(known, count);
-    most->gradient *= LEAT_USUAL_OUTLIER;
-    most->statistics *= LEAT_USUAL_OUTLIER;
+    most->gradient *= (double)outlier;
+    most->statistics *= (double)outlier;
     return true;
 }

@@ -11,7 +11,7 @@
 
 enum {
     LEAT_USUAL_STEPS = 8,   /* that are remembered */
-    LEAT_USUAL_OUTLIER = 10 /* times the median of them is strange */
+    LEAT_USUAL_OUTLIER = 10 /* times the median of them is strange, if nothing else is said */
 };
 
 typedef struct leat_usual {
@@ -25,9 +25,10 @@ typedef struct leat_usual {
 void leat_usual_clear(leat_usual *usual);
 /* The medians of step `step`, in place of what is known of it. */
 void leat_usual_put(leat_usual *usual, int64_t step, leat_unit_norms norms);
-/* What results of step `step` may have at most; false, and no limit (infinite), if nothing is known
- * of the steps before it. */
-bool leat_usual_limits(const leat_usual *usual, int64_t step, leat_unit_norms *most);
+/* What results of step `step` may have at most, `outlier` times what is usual; false, and no limit
+ * (infinite), if nothing is known of the steps before it. */
+bool leat_usual_limits(const leat_usual *usual, int64_t step, int64_t outlier,
+                       leat_unit_norms *most);
 /* The upper medians of both norms: of two, one of which may be 0, the larger; sorts them.
  * count > 0. */
 leat_unit_norms leat_usual_medians(leat_unit_norms *norms, int64_t count);

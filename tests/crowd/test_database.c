@@ -101,8 +101,7 @@ static void which_run(void **state) {
     assert_string_equal(ask(of->owner, "select name from leat.machine"), "A?[1m?");
     run = a_run("run-b");
     must(leat_database_create_run(of->owner, &run, &id, &err), &err);
-    assert_int_equal(leat_database_register(of->ann, "", &m1, &run, &rows, &err),
-                     LEAT_ERR_OPTION);
+    assert_int_equal(leat_database_register(of->ann, "", &m1, &run, &rows, &err), LEAT_ERR_OPTION);
     assert_non_null(strstr(err.message, "run-a, run-b"));
     must(leat_database_register(of->ann, "run-b", &m1, &run, &rows, &err), &err);
     leat_pg_rows_destroy(rows);
@@ -678,15 +677,15 @@ static void many_machines(void **state) {
     tell(of->ann, "select leat.register('', lpad(i::text, 32, '0'), '', '', '') from "
                   "generate_series(1, 70) i");
     join_and_ask(of, of->ann, M1);
-    assert_int_equal(leat_pg_script(of->bob,
-                                    "select leat.register('', lpad(i::text, 32, '0'), '', '', '') from "
-                                    "generate_series(1, 30000) i",
-                                    &err),
-                     LEAT_ERR_INPUT);
+    assert_int_equal(
+        leat_pg_script(of->bob,
+                       "select leat.register('', lpad(i::text, 32, '0'), '', '', '') from "
+                       "generate_series(1, 30000) i",
+                       &err),
+        LEAT_ERR_INPUT);
     tell(of->bob, "select leat.register('', lpad(i::text, 32, '0'), '', '', '') from "
                   "generate_series(1, 64) i");
-    assert_int_equal(leat_database_register(of->bob, "", &m2, &run, &rows, &err),
-                     LEAT_ERR_BUSY);
+    assert_int_equal(leat_database_register(of->bob, "", &m2, &run, &rows, &err), LEAT_ERR_BUSY);
     assert_non_null(strstr(err.message, "this login has registered 64 machines within an hour"));
     tell(of->bob, "select leat.register('', lpad('1', 32, '0'), '', '', '')"); /* one of them */
     join(of->ann, M1);

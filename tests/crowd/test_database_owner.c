@@ -26,9 +26,9 @@ static void expect_usual(world *of, leat_unit_norms norms) {
     leat_error err = {0};
     leat_usual_clear(&usual);
     must(leat_database_usual(of->owner, of->hold.run, 0, &usual, &err), &err);
-    assert_false(leat_usual_limits(&usual, 0, &most));
+    assert_false(leat_usual_limits(&usual, 0, LEAT_USUAL_OUTLIER, &most));
     must(leat_database_usual(of->owner, of->hold.run, 1, &usual, &err), &err);
-    assert_true(leat_usual_limits(&usual, 1, &most));
+    assert_true(leat_usual_limits(&usual, 1, LEAT_USUAL_OUTLIER, &most));
     assert_true(most.gradient == LEAT_USUAL_OUTLIER * norms.gradient);
     assert_true(most.statistics == LEAT_USUAL_OUTLIER * norms.statistics);
 }

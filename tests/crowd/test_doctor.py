@@ -271,17 +271,17 @@ class Doctor(unittest.TestCase):
 
     def test_schema(self):
         name = self.database()
-        said = self.at(name, "boss", can_coordinate=True, can_work=True, schema_version=6,
+        said = self.at(name, "boss", can_coordinate=True, can_work=True, schema_version=7,
                        open_runs=0)
         self.finding(said, "runs: none is open", "note")
-        self.at(name, "ann", can_coordinate=False, can_work=True, schema_version=6)
+        self.at(name, "ann", can_coordinate=False, can_work=True, schema_version=7)
         for login in ("boss", "ann", "carl"):  # carl's rights are those of all
             text = leat("doctor", "--db", self.server.url(name, login), status=0).stdout
             self.assertRegex(text, r"(?m)^ok +verdict: runs can be")
 
     def test_rights_of_the_page(self):
         """What docs/crowd.md says of a login without rights, counted."""
-        name, numbers = self.database(), {7: "seven", 12: "Twelve", 14: "fourteen"}
+        name, numbers = self.database(), {7: "seven", 13: "Thirteen", 15: "fifteen"}
         functions = "from pg_proc where pronamespace = 'leat'::regnamespace and "
         may = "has_function_privilege('carl', oid, 'execute')"
         relations = ("from pg_class where relnamespace = 'leat'::regnamespace and relkind in "
@@ -301,9 +301,9 @@ class Doctor(unittest.TestCase):
 
     def test_another_version(self):
         name = self.database()
-        self.server.sql("update leat.version set version = 7", database=name)
-        said = self.at(name, "boss", 1, schema_version=7, can_coordinate=False, can_work=False)
-        found = self.finding(said, "schema: version 7", "problem")
+        self.server.sql("update leat.version set version = 8", database=name)
+        said = self.at(name, "boss", 1, schema_version=8, can_coordinate=False, can_work=False)
+        found = self.finding(said, "schema: version 8", "problem")
         self.assertIn("this leat needs 7", found["what"])
         self.assertIn("version of leat that created it", found["do"])
 
@@ -352,7 +352,7 @@ class Doctor(unittest.TestCase):
         self.mend(rights["do"].split("for a coordinator")[0], "for a worker", name)
         said = self.at(name, "ann", can_work=True, schema_version=None)
         self.mend(views["do"], "GRANT", name)
-        self.at(name, "ann", can_work=True, can_coordinate=False, schema_version=6)
+        self.at(name, "ann", can_work=True, can_coordinate=False, schema_version=7)
         self.at(name, "carl", 1, can_work=False)
 
     def test_coordinator_rights(self):

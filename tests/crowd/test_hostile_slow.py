@@ -132,8 +132,8 @@ class Hostile(Runs):
                         "leat.clock())", database=self.database)
         machine = "b" * 32
         with self.server.session(self.database, "bob") as session:
-            session.stdin.write(f"select leat.register('', '{machine}', '', 'b', '') is null; begin; "
-                                f"select lease from leat.claim(1, '{machine}', 0);\n")
+            session.stdin.write(f"select leat.register('', '{machine}', '', 'b', '') is null; "
+                                f"begin; select lease from leat.claim(1, '{machine}', 0);\n")
             session.stdin.flush()
             session.stdout.readline()
             self.assertRegex(session.stdout.readline(), "^1$")

@@ -14,7 +14,7 @@ static void put(leat_usual *usual, int64_t step, double gradient) {
 
 static double limit(const leat_usual *usual, int64_t step) {
     leat_unit_norms most;
-    const bool known = leat_usual_limits(usual, step, &most);
+    const bool known = leat_usual_limits(usual, step, LEAT_USUAL_OUTLIER, &most);
     assert_true(known == isfinite(most.gradient) && known == isfinite(most.statistics));
     if (known) assert_true(most.statistics == most.gradient / 4);
     return most.gradient;
@@ -23,6 +23,7 @@ static double limit(const leat_usual *usual, int64_t step) {
 /* Results of the last steps, those of the step itself and later ones not among them. */
 static void limits(void **state) {
     leat_usual usual;
+    leat_unit_norms most;
     (void)state;
     leat_usual_clear(&usual);
     assert_true(isinf(limit(&usual, 0)));
@@ -34,6 +35,7 @@ static void limits(void **state) {
     put(&usual, 1, 1e6); /* one that counted decides nothing alone */
     put(&usual, 2, 2);
     assert_true(limit(&usual, 3) == 40);
+    assert_true(leat_usual_limits(&usual, 3, 3, &most) && most.gradient == 12);
     put(&usual, 2, 8); /* the step is taken again */
     assert_true(limit(&usual, 3) == 80);
     put(&usual, 1, 0); /* nor does a zero */
