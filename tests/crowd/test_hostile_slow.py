@@ -6,6 +6,7 @@ import itertools
 import json
 import shutil
 import struct
+import threading
 import time
 import unittest
 
@@ -202,6 +203,42 @@ class Hostile(Runs):
         self.assertIn(' was ended: login "bob"', coordinator.said)
         self.expect(coordinator, STEPS)
         ann.end()
+
+    def go_on(self, number, ended):
+        """Opens one session after the other that blocks, as long as the server lets it."""
+        machine = str(number) * 32
+        self.server.sql(f"select leat.register('', '{machine}', '', 'b', '')",
+                        database=self.database, login="bob")
+        while not ended.is_set():
+            with contextlib.suppress(AssertionError):  # the session is ended
+                self.server.sql(f"select leat.register('', '{machine}', '', 'b', ''); begin; select "
+                                f"leat.claim(1, '{machine}', 0); select pg_sleep(1.5)",
+                                database=self.database, login="bob")
+
+    def test_sessions_without_end(self):
+        """New ones begin while those before are ended: the third time their login is kept out, and
+        the run goes on."""
+        coordinator = self.coordinate(STEPS)
+        self.until_open(coordinator)
+        ann, ended = self.work(), threading.Event()
+        threads = [threading.Thread(target=self.go_on, args=[number, ended])
+                   for number in range(1, 5)]
+        try:
+            for thread in threads:
+                thread.start()
+            # the run may be over before the third time
+            while coordinator.alive() and "no units for an hour" not in coordinator.said:
+                time.sleep(0.1)
+            self.expect(coordinator, STEPS)
+            ann.end()
+        finally:
+            ended.set()
+            for thread in threads:
+                thread.join(LIMIT)
+            can = self.ask("select rolcanlogin from pg_roles where rolname = 'bob'")
+            self.server.sql("alter role bob login")
+        self.assertIn(' was ended: login "bob"', coordinator.said)
+        self.assertEqual(can, "f")
 
 
 if __name__ == "__main__":
