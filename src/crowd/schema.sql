@@ -475,7 +475,7 @@ declare
   r leat.run;
   now_ timestamptz;
 begin
-  renew.why := leat.kept_from(p_lease);
+  renew.why := leat.kept_from(p_lease, p_epoch);
   if renew.why is not null then return; end if;
   renew.why := leat.end_overdue(p_lease, p_epoch);
   k := leat.lock_lease(p_lease, p_epoch);
@@ -498,7 +498,7 @@ end $$;
 create function leat.release(p_lease bigint, p_epoch bigint) returns boolean
 language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 begin
-  if leat.kept_from(p_lease) is not null or
+  if leat.kept_from(p_lease, p_epoch) is not null or
      not exists (select from leat.lease l where l.lease = p_lease and l.epoch = p_epoch
                  and l.account = session_user) then return false; end if;
   return leat.end_lease(p_lease, 'released', '');
@@ -510,7 +510,7 @@ language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 declare
   l leat.lease;
 begin
-  if leat.kept_from(p_lease) is not null then return false; end if;
+  if leat.kept_from(p_lease, p_epoch) is not null then return false; end if;
   select * into l from leat.lease x where x.lease = p_lease and x.epoch = p_epoch
     and x.account = session_user;
   if not found then return false; end if;
@@ -544,7 +544,7 @@ declare
   r leat.run;
   length_ bigint;
 begin
-  put.why := leat.kept_from(p_lease);
+  put.why := leat.kept_from(p_lease, p_epoch);
   if put.why is null then put.why := leat.end_overdue(p_lease, p_epoch); end if;
   if put.why is not null then return; end if;
   k := leat.lock_lease(p_lease, p_epoch);
@@ -604,10 +604,11 @@ declare
   u leat.unit;
   wrong_ text;
 begin
-  submit.why := leat.kept_from(p_lease);
+  submit.why := leat.kept_from(p_lease, p_epoch);
   if submit.why is not null then return; end if;
   wrong_ := leat.check_parts(p_lease, p_hash);
-  select * into l from leat.lease x where x.lease = p_lease and x.account = session_user;
+  select * into l from leat.lease x where x.lease = p_lease and x.account = session_user
+    and x.epoch = p_epoch;
   if found then
     select * into r from leat.run where id = l.run for share;
     select * into u from leat.unit x where (x.run, x.step, x.unit) = (l.run, l.step, l.unit)

@@ -83,9 +83,9 @@ $$;
 
 -- Why whoever calls may do nothing with a lease of its own now; null: it may. Asked before any lock
 -- is taken: whoever is suspended for blocking a run blocks it no more.
-create function leat.kept_from(p_lease bigint) returns text
+create function leat.kept_from(p_lease bigint, p_epoch bigint) returns text
 language sql volatile as $$
-  select coalesce(leat.suspended(l.run), case when not leat.is_bound(l.machine)
+  select coalesce(leat.suspended(l.run), case when l.epoch = p_epoch and not leat.is_bound(l.machine)
                   -- the text that LEAT_DATABASE_CLONED is
                   then 'another process works as this machine' end)
   from leat.lease l where l.lease = p_lease and l.account = session_user
@@ -312,13 +312,15 @@ end $$;
 create function leat.lock_lease(p_lease bigint, p_epoch bigint, out l leat.lease, out why text)
 language plpgsql as $$
 begin
-  -- nobody can lock the lease of another account
-  select * into l from leat.lease x where x.lease = p_lease and x.account = session_user for update;
+  -- nobody can lock the lease of another account, or of another machine (leat.kept_from)
+  select * into l from leat.lease x where x.lease = p_lease and x.account = session_user
+    and x.epoch = p_epoch for update;
   perform leat.stop_suspended(l.run);
   if l.lease is null then
-    why := 'there is no such lease';
-  elsif l.epoch <> p_epoch then
-    why := 'another lease has its number now: the database went back';
+    why := case when exists (select from leat.lease x where x.lease = p_lease
+                             and x.account = session_user)
+           then 'another lease has its number now: the database went back'
+           else 'there is no such lease' end;
   elsif l.state <> 'live' then
     why := case l.state when 'used' then 'the result was accepted already'
       -- the texts that LEAT_DATABASE_SLOWER and LEAT_DATABASE_CLONED are

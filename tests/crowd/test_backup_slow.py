@@ -79,7 +79,7 @@ class Backups(Runs):
             call = f"lateral (select lease, leat.release(lease, epoch) from {call}) c"
         return self.server.sql(
             f"select leat.register('', '{machine}', '', 'another', ''); select lease from {call}",
-            database=self.database, login="ann")
+            database=self.database, login="ann").splitlines()[-1]
 
     def test_lease_granted_twice(self):
         """A database that is put back grants the number of a lease again, for another unit, while

@@ -63,7 +63,7 @@ class Restores(Runs):
         self.assertIn("its version missing", self.doctor())
         self.restore(rows)
         there = self.ask("select count(*) || ' ' || max(step) from leat.unit")
-        self.assertIn("foreign keys, the index lease_machine", self.doctor())
+        self.assertIn("foreign keys, the index event_account", self.doctor())
         for other in others:  # an end, however long they would have waited
             self.assertTrue(other.alive(), other.said)
             other.kill()
