@@ -211,8 +211,8 @@ class Hostile(Runs):
                         database=self.database, login="bob")
         while not ended.is_set():
             with contextlib.suppress(AssertionError):  # the session is ended
-                self.server.sql(f"select leat.register('', '{machine}', '', 'b', ''); begin; select "
-                                f"leat.claim(1, '{machine}', 0); select pg_sleep(1.5)",
+                self.server.sql(f"select leat.register('', '{machine}', '', 'b', ''); begin; "
+                                f"select leat.claim(1, '{machine}', 0); select pg_sleep(1.5)",
                                 database=self.database, login="bob")
 
     def test_sessions_without_end(self):
