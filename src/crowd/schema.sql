@@ -129,7 +129,7 @@ create table leat.account (
 create table leat.machine (
   account name not null,
   id text not null check (id ~ '^[0-9a-f]{32}$'),
-  secret text not null,                 -- a hash of what its key has
+  secret text not null default '',      -- a hash of what its key has; '': nobody's
   session text not null default '',     -- in which it works: another one is not this machine
   name text not null,
   hardware text not null,
