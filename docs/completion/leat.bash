@@ -28,7 +28,7 @@ _leat() {
     compopt +o default  # a command follows, not a file
   fi
   if ((COMP_CWORD == first)); then
-    values=' ingest inspect cat batches synth train eval detect sample export import coordinate work status doctor version'
+    values=' ingest inspect cat batches synth train eval detect sample export import coordinate work invite revoke status dash doctor version'
     if ((first == 1)); then values="--help --version help$values"; fi
     COMPREPLY=($(compgen -W "$values" -- "$word"))
     return
@@ -380,12 +380,13 @@ _leat() {
     --step) values=number ;;
     esac ;;
   'import'\ *)
-    options='--help --output'
+    options='--help --output --data'
     case $before in
     -o | --output) values=file ;;
+    --data) values=file ;;
     esac ;;
   'coordinate'\ *)
-    options='--help --db --data --model --name --config --steps --epochs --units --unit-size --micro-batch --codec-up --codec-down --seed --checkpoint-every --checkpoint-minutes --keep --sample-every --patience --threads --memory --kernels --init --export --width --latent --schedule --learning-rate --beta1 --beta2 --size --dropout --id-drop --vocabulary --max-nodes --max-edges --pack --batch --oversize --min-steps --curriculum --scores-hash --tiers --curriculum-epochs --curriculum-start --curriculum-end --loss --lease-ms --renew-ms --silent-ms --hold-ms --poll-ms --state-ms --part-bytes --outlier --data-note --serve-data --resume --replace --json --quiet'
+    options='--help --db --data --model --name --config --steps --epochs --units --unit-size --micro-batch --codec-up --codec-down --seed --checkpoint-every --checkpoint-minutes --keep --sample-every --patience --threads --memory --kernels --init --export --width --latent --schedule --learning-rate --beta1 --beta2 --size --dropout --id-drop --vocabulary --max-nodes --max-edges --pack --batch --oversize --min-steps --curriculum --scores-hash --tiers --curriculum-epochs --curriculum-start --curriculum-end --loss --lease-ms --renew-ms --silent-ms --hold-ms --poll-ms --state-ms --part-bytes --outlier --data-note --listen --serve-data --resume --roles-sql --replace --json --quiet'
     case $before in
     --db) values='local' ;;
     --data) values=file ;;
@@ -442,6 +443,7 @@ _leat() {
     --part-bytes) values=number ;;
     --outlier) values=number ;;
     --data-note) values=file ;;
+    --listen) values=file ;;
     esac ;;
   'work'\ *)
     options='--help --data --name --key --threads --memory --kernels --on-battery --quiet-hours --nice --once --poll-ms --json --quiet'
@@ -456,10 +458,28 @@ _leat() {
     --quiet-hours) values=file ;;
     --poll-ms) values=number ;;
     esac ;;
+  'invite'\ *)
+    options='--help --db --run --machines --new-password'
+    case $before in
+    --db) values=file ;;
+    --run) values=file ;;
+    --machines) values=number ;;
+    esac ;;
+  'revoke'\ *)
+    options='--help --db'
+    case $before in
+    --db) values=file ;;
+    esac ;;
   'status'\ *)
     options='--help --db --json'
     case $before in
     --db) values=file ;;
+    esac ;;
+  'dash'\ *)
+    options='--help --db --listen --metrics --quiet'
+    case $before in
+    --db) values=file ;;
+    --listen) values=file ;;
     esac ;;
   'doctor'\ *)
     options='--help --db --workers --json --temp --kernels --hash'

@@ -19,7 +19,7 @@ _leat() {
     ((CURRENT -= 1))
   fi
   if ((CURRENT == 2)); then
-    compadd -- ingest inspect cat batches synth train eval detect sample export import coordinate work invite revoke status doctor version
+    compadd -- ingest inspect cat batches synth train eval detect sample export import coordinate work invite revoke status dash doctor version
     [[ -n $help ]] || compadd -- help
     return
   fi
@@ -486,6 +486,7 @@ _leat() {
     _arguments '*:file:_files' \
       '--output[run folder to create]:output:_files' \
       '-o[run folder to create]:output:_files' \
+      '--data[the data that the weights are for; leat eval and leat detect need those of a detector (a cache)]:data:_files' \
       '--help[show this text]' ;;
   'coordinate'\ *)
     shift 1 words
@@ -593,6 +594,15 @@ _leat() {
     _arguments '*:file:_files' \
       '--db[database of the run, as leat coordinate printed it, or - or @FILE to read the URL; ?run=NAME chooses one of several]:db:_files' \
       '--json[write one JSON document to stdout]' \
+      '--help[show this text]' ;;
+  'dash'\ *)
+    shift 1 words
+    ((CURRENT -= 1))
+    _arguments '*:file:_files' \
+      '--db[database of the run, as leat coordinate printed it, or - or @FILE to read the URL; ?run=NAME chooses one of several]:db:_files' \
+      '--listen[where to serve the page; beyond this machine, such as at 0.0.0.0:8501, only who has the printed address with its token sees it]:listen:_files' \
+      '--metrics[also serve /metrics, numbers for Prometheus]' \
+      '--quiet[do not report progress on stderr, which is otherwise a line on a terminal and one line a minute elsewhere]' \
       '--help[show this text]' ;;
   'doctor'\ *)
     shift 1 words
