@@ -69,6 +69,14 @@ def included(home, path, rooms):
     return found
 
 
+def defined(home, path):
+    """The commands of a file, "ingest_can", by its definitions; a file that is gone had the one of
+    its name."""
+    names = re.findall(r"^const leat_cli_command leat_cmd_(\w+) =", read(os.path.join(home, path)),
+                       re.M)
+    return names or re.findall(r"^cli/cmd_(\w+)\.c$", path)
+
+
 def commands(home, rooms):
     """{words of a command: the nodes that its files include}, such as ("ingest", "can"); a folder
     of cli, which several commands may share, is a node "cli/FOLDER"."""
@@ -79,9 +87,8 @@ def commands(home, rooms):
             nodes = included(home, path, rooms) | {
                 f"cli/{other}" for other in re.findall(
                     r'^#include "(\w+)/', read(os.path.join(home, path)), re.M) if other != "leat"}
-            match = re.match(r"cli/cmd_(\w+)\.c$", path)
-            if match:
-                found[tuple(match.group(1).split("_"))] = nodes
+            if re.match(r"cli/cmd_\w+\.c$", path):
+                found.update((tuple(own.split("_")), set(nodes)) for own in defined(home, path))
             elif path.count("/") > 1:
                 shared.setdefault(path.split("/")[1], set()).update(nodes)
     for words, nodes in found.items():
@@ -136,9 +143,9 @@ class Reach:
             for above, far in self.rooms.above(node or "base").items():
                 self.nodes[above] = min(far, self.nodes.get(above, far))
         elif top == "cli":
-            match = re.match(r"cmd_(\w+)\.c$|(\w+)/", rest)
-            name = match.group(1) or match.group(2) if match else "*"
-            self.own.add("*" if name == "command" else name)
+            folder = re.match(r"(\w+)/", rest)
+            names = [folder.group(1)] if folder else defined(self.home, path) or ["*"]
+            self.own.update("*" if name == "command" else name for name in names)
         elif top == "tests":
             if rest.startswith("golden"):
                 self.golden = True

@@ -311,6 +311,7 @@ class Lists(unittest.TestCase):
                 ("cli/command/x.c", ["cli_test_ingest_can", "cli_test_command"],
                  ["base_test_core"]),
                 ("cli/cmd_cat.c", ["cli_test_outputs"], ["base_test_core", "cli_test_memory"]),
+                ("cli/cmd_train_graphs.c", ["cli_test_train_graphs"], ["cli_test_ingest_can"]),
                 ("docs/can.md", ["cli_test_readme", "lint_test_gate"], ["cli_test_kernels"]),
                 ("docs/schema/x.json", ["cli_test_json_schema"], ["cli_test_readme"]),
                 ("tests/golden/reference/x", ["nn_test_conv", "cli_test_golden_files"],
