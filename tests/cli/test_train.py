@@ -507,7 +507,8 @@ class Train(Training):
         for begin in (b"PK\3\4" + bytes(60), b"\x80\x02}q\x00" + bytes(60)):
             with open(self.at("model.pt"), "wb") as file:
                 file.write(begin)
-            self.bad(leat("import", self.at("model.pt"), "-o", self.at("run")), 1, "torch.save")
+            self.bad(leat("import", self.at("model.pt"), "-o", self.at("run")), 1,
+                     "safetensors.torch.save_file, as docs/detect.md shows")
 
     def test_metrics_that_others_have_edited(self):
         """Lines that do not parse stay, and so do CRLF; an unfinished end is removed."""

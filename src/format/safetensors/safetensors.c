@@ -273,7 +273,8 @@ static leat_code read_prefix(const void *bytes, int64_t size_bytes, int64_t file
         if (is_pickle(bytes))
             return leat_fail(err, LEAT_ERR_CORRUPT,
                              "\"%s\" was written by torch.save; such files can execute code when "
-                             "they are read: write it with safetensors.torch.save_file",
+                             "they are read: write it with safetensors.torch.save_file, as "
+                             "docs/detect.md shows",
                              path);
         return leat_fail(err, LEAT_ERR_CORRUPT,
                          "\"%s\" is not a safetensors file, or is truncated: a header of %llu "
