@@ -1,6 +1,25 @@
 /* leat import: creates a run from exported or third-party weights. */
 #include "command/cli.h"
+#include "leat/load_can.h"
 #include "leat/train.h"
+
+/* What to do next. */
+static void tell(leat_cli *cli, const char *path, const char *data, const char *model) {
+    leat_out(cli, "imported to ");
+    leat_out_name(cli, path);
+    if (data != NULL && leat_can_cache_is_at(data)) {
+        leat_out(cli, "; to use it: leat eval ");
+        leat_out_name(cli, path);
+        leat_out(cli, " ");
+        leat_out_name(cli, data);
+        leat_out(cli, ", which leat detect needs once");
+    }
+    if (data != NULL)
+        leat_out(cli, "; to train it further: leat train %s DATA --resume -o ", model);
+    else leat_out(cli, "; to train from it: leat train %s DATA -o NEW --init ", model);
+    leat_out_name(cli, path);
+    leat_out(cli, "\n");
+}
 
 static int run_import(leat_cli *cli) {
     const char *path = leat_cli_text(cli, "output"), *data = leat_cli_text(cli, "data");
@@ -12,13 +31,7 @@ static int run_import(leat_cli *cli) {
         leat_run_open(&run, path, &err) != LEAT_OK)
         return leat_cli_fail(cli, &err);
     leat_run_get_facts(run, &facts);
-    leat_out(cli, "imported to ");
-    leat_out_name(cli, path);
-    if (data != NULL)
-        leat_out(cli, "; to train it further: leat train %s DATA --resume -o ", facts.model);
-    else leat_out(cli, "; to train from it: leat train %s DATA -o NEW --init ", facts.model);
-    leat_out_name(cli, path);
-    leat_out(cli, "\n");
+    tell(cli, path, data, facts.model);
     if (note[0] != 0) leat_cli_note(cli, "%s", note);
     leat_run_close(run);
     return 0;

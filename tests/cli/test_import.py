@@ -1,5 +1,6 @@
 """leat import of a detector: with the cache that its weights are for, it scores as the run that
 they are of, bit for bit; without, it says what is missing. What does not fit is refused."""
+import glob
 import json
 import os
 import shutil
@@ -46,6 +47,17 @@ class Imports(unittest.TestCase):
             self.assertEqual("weights do not say which identifier has which number" in done.stderr,
                              source.endswith(".safetensors"), done.stderr)
             self.assertEqual(evaluated(run), evaluated(model))
+
+    def test_next_commands(self):
+        """What import prints is all that leat detect needs: a threshold by leat eval, once."""
+        done = leat("import", at("gat.safetensors"), "--data", at("cache"), "-o", at("next"),
+                    status=0)
+        self.assertIn(f"; to use it: leat eval {at('next')} {at('cache')}, which leat detect needs "
+                      "once; ", done.stdout)
+        log = sorted(glob.glob(at("cache-logs", "test_*", "*.csv")))[0]
+        self.assertIn("there is no calibration", leat("detect", at("next"), log, status=1).stderr)
+        leat("eval", at("next"), at("cache"), "--replicates", 0, status=0)
+        leat("detect", at("next"), log, status=0)
 
     def test_trained_further(self):
         leat("import", at("vgae-export"), "--data", at("cache"), "-o", at("further"), status=0)
