@@ -158,11 +158,15 @@ static leat_code check_data(const importing *self, leat_error *err) {
 }
 
 static leat_code open_data(importing *self, leat_error *err) {
+    leat_code code = LEAT_OK;
     if (self->data == NULL) return LEAT_OK;
     LEAT_TRY(leat_feed_open(&self->feed, self->all.task->feed, self->data, err));
     LEAT_TRY(check_data(self, err));
-    LEAT_TRY(leat_run_options_settle(&self->all, &self->feed, err));
-    const leat_code code = leat_feed_plan(&self->feed, &self->all.run, err);
+    /* before the plan, whose remedy is an option of training */
+    if (self->all.task->exports->check != NULL)
+        code = self->all.task->exports->check(&self->all.settings, &self->feed, err);
+    if (code == LEAT_OK) code = leat_run_options_settle(&self->all, &self->feed, err);
+    if (code == LEAT_OK) code = leat_feed_plan(&self->feed, &self->all.run, err);
     if (code != LEAT_OK) return leat_error_context(err, code, "\"%.150s\"", self->path);
     return LEAT_OK;
 }

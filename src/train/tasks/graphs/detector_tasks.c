@@ -79,6 +79,12 @@
         leat_graph_weights_settle(&bounds);                                                        \
         model_##_set_bounds(settings, &bounds);                                                    \
     }                                                                                              \
+    static leat_code model_##_check(const void *settings, const leat_feed *feed,                   \
+                                    leat_error *err) {                                             \
+        leat_graph_bounds bounds;                                                                  \
+        model_##_get_bounds(settings, &bounds);                                                    \
+        return leat_graph_weights_check(&bounds, feed, err);                                       \
+    }                                                                                              \
     static const leat_export_file model_##_files[] = {                                             \
         {.name = #model_ ".safetensors", .prefix = "", .member = "weights"}, {.name = NULL}};      \
     static const leat_export_class model_##_exports = {                                            \
@@ -86,6 +92,7 @@
         .guess = model_##_guess,                                                                   \
         .unsaid = leat_graph_weights_unsaid,                                                       \
         .settle = model_##_settle,                                                                 \
+        .check = model_##_check,                                                                   \
         .extras = model_##_extras,                                                                 \
         .third_party = "a file with graphids' names (\"" another "\")",                            \
         .misfit = "their size may differ from --size, or the cache has other identifiers",         \

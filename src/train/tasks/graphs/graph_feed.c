@@ -129,6 +129,10 @@ const leat_can_cache *leat_graph_feed_cache(const leat_feed *feed) {
     return ((const graph_feed *)feed->self)->cache;
 }
 
+int64_t leat_graph_feed_vocabulary(const leat_feed *feed) {
+    return ((const graph_feed *)feed->self)->file->vocab_count + 1;
+}
+
 void leat_graph_feed_close(void *of) {
     graph_feed *self = of;
     leat_graph_epochs_destroy(self->epochs);
@@ -253,7 +257,7 @@ leat_code leat_graph_feed_settle(const leat_feed *feed, const leat_train_options
     LEAT_TRY(read_scores(self, graphs, options->scores, err));
     if (graphs->scores_hash == 0) graphs->scores_hash = self->scores_hash;
     row_of(feed)->get(settings, &bounds);
-    if (bounds.vocabulary == 0) bounds.vocabulary = self->file->vocab_count + 1;
+    if (bounds.vocabulary == 0) bounds.vocabulary = leat_graph_feed_vocabulary(feed);
     const leat_graph_bounds any = {.max_nodes = INT32_MAX, .max_edges = INT32_MAX};
     LEAT_TRY(read_batches(feed, options, &any, &batches, err));
     if (batches.pack == LEAT_PACK_FIXED) LEAT_TRY(settle_fixed(feed, &batches, &bounds, err));

@@ -57,6 +57,8 @@ LEAT_MUST_CHECK leat_code leat_graph_feed_keep(const leat_feed *feed, const char
 
 /* The cache that it has opened. */
 const leat_can_cache *leat_graph_feed_cache(const leat_feed *feed);
+/* Numbers of its identifiers, with that of unknown ones. */
+int64_t leat_graph_feed_vocabulary(const leat_feed *feed);
 
 /* Its samples are not of one size, so they are not sent one by one, and it has no list of them. */
 #define LEAT_GRAPH_FEED_CLASS                                                                      \

@@ -71,3 +71,14 @@ void leat_graph_weights_settle(leat_graph_bounds *bounds) {
     enum { GRAPHS = 8, FRAMES = 100 };
     bounds->max_nodes = bounds->max_edges = (int64_t)GRAPHS * FRAMES;
 }
+
+leat_code leat_graph_weights_check(const leat_graph_bounds *bounds, const leat_feed *feed,
+                                   leat_error *err) {
+    const int64_t vocabulary = leat_graph_feed_vocabulary(feed);
+    if (bounds->vocabulary == vocabulary) return LEAT_OK;
+    return leat_fail(err, LEAT_ERR_OPTION,
+                     "the weights are for %lld identifiers, the unknown one included, and the "
+                     "cache has %lld; use a cache of the logs that they were trained on "
+                     "(docs/detect.md)",
+                     (long long)bounds->vocabulary, (long long)vocabulary);
+}

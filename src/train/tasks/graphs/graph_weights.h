@@ -33,4 +33,8 @@ extern const char leat_graph_weights_unsaid[];
 /* Where there are no data: room for 8 windows of 100 frames, none of which has more edges. */
 void leat_graph_weights_settle(leat_graph_bounds *bounds);
 
+/* Whether the cache of the feed has as many identifiers as the weights: LEAT_ERR_OPTION. */
+LEAT_MUST_CHECK leat_code leat_graph_weights_check(const leat_graph_bounds *bounds,
+                                                   const leat_feed *feed, leat_error *err);
+
 #endif
