@@ -82,7 +82,7 @@ class Imports(unittest.TestCase):
         done = leat("import", at("vgae.safetensors"), "--data", at("other"), "-o", at("no"),
                     status=2)
         self.assertRegex(done.stderr, r"vgae\.safetensors\": the weights are for \d+ identifiers, "
-                         r"the unknown one included, and the cache has \d+; use a cache of the logs ")
+                         r"the unknown one included, and the cache has \d+; use a cache of the ")
         self.assertNotIn("vocabulary", done.stderr)  # an option of training, which import has not
         done = leat("import", at("vgae.safetensors"), "--data", at("nowhere"), "-o", at("no"),
                     status=1)

@@ -230,7 +230,8 @@ class Crowd(folder.Folder):
             page = re.sub(r"\bann\b", "anna", file.read())
         statements = re.findall(r"^(?:CREATE|REVOKE|GRANT) .*;$", page, re.MULTILINE)
         self.assertEqual(len(statements), 5)
-        removal, = re.findall(r"created by hand, as above, in psql:\n\n.*\n\n((?:    .*;\n)+)", page)
+        removal, = re.findall(r"created by hand, as above, in psql:\n\n.*\n\n((?:    .*;\n)+)",
+                              page)
         SERVER.sql(*statements, "create role eve login")
         self.database = "class"
         with Command("coordinate", self.at("run"), "--db", SERVER.url("class", "me"), "--data",

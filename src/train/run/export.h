@@ -60,8 +60,8 @@ typedef struct leat_export_class {
     /* Sets those settings that data would decide (leat_feed_class.settle), where `guess` has been
      * asked and there are no data. NULL: there are none. */
     void (*settle)(void *settings);
-    /* Whether such settings fit the data, which are open. LEAT_ERR_OPTION: weights of this shape are
-     * not for them. NULL: weights fit any. */
+    /* Whether such settings fit the data, which are open. LEAT_ERR_OPTION: weights of this shape
+     * are not for them. NULL: weights fit any. */
     leat_code (*check)(const void *settings, const leat_feed *feed, leat_error *err);
     /* Tensors that a file may have besides those of the model, by the beginnings of their names, up
      * to NULL; others are refused. NULL: all may be there. */
