@@ -64,10 +64,13 @@ static leat_code compare(leat_pg *pg, leat_pg *other, leat_crowd_pooler *found, 
 leat_code leat_pooler_look(leat_pg *pg, const leat_pg_place *place, const leat_stop *stop,
                            leat_crowd_pooler *found, leat_error *why, leat_error *err) {
     leat_pg *other = NULL;
+    char sqlstate[6];
     *found = LEAT_CROWD_POOLER_UNKNOWN;
     *why = (leat_error){0};
-    leat_code code = leat_pg_connect(&other, place, LEAT_POOLER_LOOKS, TIMEOUT_MS, stop, why);
+    leat_code code = leat_pg_connect_why(&other, place, LEAT_POOLER_LOOKS, TIMEOUT_MS, stop,
+                                         sqlstate, why);
     if (code == LEAT_ERR_CANCELLED) return leat_error_copy(err, why);
+    if (strcmp(sqlstate, "53300") == 0) why->code = LEAT_ERR_BUSY;
     if (code == LEAT_OK) code = compare(pg, other, found, why, err);
     else code = LEAT_OK;
     leat_pg_close(other);
@@ -89,6 +92,8 @@ leat_code leat_pooler_refuse(leat_pg *pg, const leat_pg_place *place, const leat
     leat_crowd_pooler found;
     LEAT_TRY(leat_pooler_look(pg, place, stop, &found, why, err));
     const char *reason = leat_pooler_reason(found);
+    /* the last connection of a login, which works without a second one */
+    if (why->code == LEAT_ERR_BUSY) *why = (leat_error){0};
     if (reason == NULL) return LEAT_OK;
     return leat_fail(err, LEAT_ERR_UNSUPPORTED,
                      "%.150s: %s; use the server's own address, or a pooler with session pooling",
