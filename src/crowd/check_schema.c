@@ -4,6 +4,7 @@
 
 #include "crowd/check.h"
 #include "crowd/database.h"
+#include "crowd/roles.h"
 
 enum { WORDS_BYTES = 2048 };
 
@@ -65,6 +66,7 @@ typedef struct schema_facts {
     char owner[160];
     bool there, may_use, is_owner, owner_is_super;
     bool may_create; /* a schema in this database */
+    bool invited;    /* a volunteer, who cannot grant anything, and need not */
 } schema_facts;
 
 static bool ask_schema(leat_check *self, schema_facts *of) {
@@ -72,13 +74,12 @@ static bool ask_schema(leat_check *self, schema_facts *of) {
     /* tables that a coordinator creates must be those of the owner of the functions, or he must be
      * a superuser */
     if (!leat_check_ask(
-            self, "schema", &rows, 6,
+            self, "schema", &rows, 7,
             "select n.oid is not null, quote_ident(pg_get_userbyid(n.nspowner)), "
             "has_schema_privilege(n.oid, 'USAGE'), n.nspowner = r.oid or (r.rolsuper and "
-            "o.rolsuper), has_database_privilege(current_database(), 'CREATE'), o.rolsuper from "
-            "pg_roles r "
-            "left "
-            "join pg_namespace n on n.nspname = 'leat' left join pg_roles o on o.oid = n.nspowner "
+            "o.rolsuper), has_database_privilege(current_database(), 'CREATE'), o.rolsuper, "
+            "coalesce(shobj_description(r.oid, 'pg_authid') = '" LEAT_ROLES_MARK
+            "', false) from pg_roles r left join pg_namespace n on n.nspname = 'leat' left join pg_roles o on o.oid = n.nspowner "
             "where r.rolname = current_user",
             NULL))
         return false;
@@ -88,6 +89,7 @@ static bool ask_schema(leat_check *self, schema_facts *of) {
     of->is_owner = leat_pg_text(rows, 0, 3)[0] == 't';
     of->may_create = leat_pg_text(rows, 0, 4)[0] == 't';
     of->owner_is_super = leat_pg_text(rows, 0, 5)[0] == 't';
+    of->invited = leat_pg_text(rows, 0, 6)[0] == 't';
     leat_pg_rows_destroy(rows);
     return true;
 }
@@ -249,7 +251,7 @@ static void tell_rights(leat_check *self, const schema_facts *of, const char *gr
         leat_check_tell(self, LEAT_CROWD_OK, todo, "rights: %s may coordinate, but not work",
                         self->login);
     } else if (facts->can_work) {
-        leat_check_tell(self, LEAT_CROWD_OK, lines,
+        leat_check_tell(self, LEAT_CROWD_OK, of->invited ? "" : lines,
                         "rights: %s may work, but not coordinate: the schema belongs to %s",
                         self->login, of->owner);
     } else {
