@@ -253,8 +253,9 @@ begin
   select m.secret into known_ from leat.machine m
   where m.account = session_user and m.id = p_machine;
   if known_ <> secret_ then
-    raise exception 'leat: this login has a machine with this name and another key; use another '
-                    'file with --key' using errcode = 'invalid_parameter_value';
+    raise exception 'leat: this machine''s key file has lost its secret, or was restored from a '
+                    'copy: remove it, or name another one with --key'
+      using errcode = 'invalid_parameter_value';
   end if;
   perform leat.make_meter();
   -- New ones, in an hour: every one is a row, and a name in lists.
@@ -273,8 +274,9 @@ begin
   on conflict (account, id) do update set name = excluded.name, hardware = excluded.hardware
   where m.secret = secret_;
   if not found then -- another session was faster
-    raise exception 'leat: this login has a machine with this name and another key; use another '
-                    'file with --key' using errcode = 'invalid_parameter_value';
+    raise exception 'leat: this machine''s key file has lost its secret, or was restored from a '
+                    'copy: remove it, or name another one with --key'
+      using errcode = 'invalid_parameter_value';
   end if;
   perform leat.bind(p_machine);
   perform leat.end_leases(p_run, p_machine, 0, 'released', 'the machine began anew');

@@ -24,6 +24,7 @@
 #include "crowd/run_steps.h"
 #include "crowd/served_samples.h"
 #include "crowd/slow_link.h"
+#include "crowd/ticket.h"
 #include "train/run/estimate.h"
 #include "train/run/folder.h"
 #include "train/run/task.h"
@@ -164,7 +165,9 @@ static leat_code connect_again(worker *self, leat_error *err) {
         if (code != LEAT_ERR_CONNECTION && !waits) return leat_error_copy(err, &why);
         if (!told)
             say(self, "%s; trying again until it succeeds%s", why.message,
-                self->result->connections == 0 ? LEAT_PG_NEVER_CONNECTED : "");
+                self->result->connections > 0                ? ""
+                : leat_ticket_is(self->options->url) ? "; if this lasts, ask whoever sent the ticket"
+                                                     : LEAT_PG_NEVER_CONNECTED);
         if (!leat_pause_wait(&self->pause, &self->stop))
             return leat_fail(err, LEAT_ERR_CANCELLED, "stopped");
     }
