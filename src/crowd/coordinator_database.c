@@ -36,7 +36,7 @@ static void say_invite(leat_coordinator *self) {
         return;
     if (!leat_shell_word(word, sizeof word, file)) return;
     leat_coordinator_say(self, "to invite a volunteer to %s: leat invite NAME --db @%s",
-                         self->options->listen, word);
+                         self->local->state.listened, word);
 }
 
 /*

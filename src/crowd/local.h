@@ -49,12 +49,15 @@ LEAT_MUST_CHECK leat_code leat_local_find_usual(int major, leat_local_programs *
  */
 
 #define LEAT_LOCAL_WORD_BYTES 33 /* 32 hexadecimal digits */
+#define LEAT_LOCAL_LISTENED_BYTES 272
 typedef struct leat_local_state {
     bool ready;       /* initdb and the logins are done */
     int64_t port;     /* of the last start; 0: none yet */
     char made_on[65]; /* hash of this machine's identity; "": it has none */
     char socket[64];  /* folder of the last start's socket; "": none */
     char token[64];   /* in the arguments of the last start's processes */
+    char listened[LEAT_LOCAL_LISTENED_BYTES]; /* "192.168.1.5:25432", which tickets name: where it
+                                               * listened for other machines last; "": never */
     char admin[LEAT_LOCAL_WORD_BYTES], owner[LEAT_LOCAL_WORD_BYTES],
         worker[LEAT_LOCAL_WORD_BYTES]; /* passwords */
 } leat_local_state;
@@ -118,6 +121,9 @@ bool leat_local_can_listen(const leat_local *self, int64_t port);
 LEAT_MUST_CHECK leat_code leat_local_write_listen(leat_local *self, leat_error *err);
 /* "listen_addresses=127.0.0.1,192.168.1.5" */
 void leat_local_listen_addresses(const leat_local *self, char out[LEAT_LOCAL_LISTEN_BYTES]);
+/* After each start: keeps the address in the state, and says if it is another one than tickets
+ * name. */
+LEAT_MUST_CHECK leat_code leat_local_keep_listened(leat_local *self, leat_error *err);
 /* The URL in LEAT_LOCAL_INVITE; after each start. */
 LEAT_MUST_CHECK leat_code leat_local_write_invite(const leat_local *self, leat_error *err);
 

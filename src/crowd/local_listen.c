@@ -149,8 +149,8 @@ leat_code leat_local_place_listen(leat_local *self, leat_error *err) {
     if (!split(text, &self->listen))
         return leat_fail(
             err, LEAT_ERR_OPTION,
-            "--listen must be an address or a name of this machine, and a port between "
-            "1024 and 65535 after a colon if it shall be a certain one, not \"%.200s\"",
+            "--listen must be an address or a name of this machine and, optionally, :PORT (1024 to "
+            "65535), not \"%.200s\"",
             text);
     if (strcmp(self->listen.host, "0.0.0.0") == 0 || strcmp(self->listen.host, "::") == 0) {
         list_own(own);
@@ -208,6 +208,25 @@ void leat_local_listen_addresses(const leat_local *self, char out[LEAT_LOCAL_LIS
         size += (size_t)snprintf(out + size, LEAT_LOCAL_LISTEN_BYTES - size, ",%s",
                                  self->listen.addresses[i].text);
     LEAT_ASSERT(size < LEAT_LOCAL_LISTEN_BYTES);
+}
+
+leat_code leat_local_keep_listened(leat_local *self, leat_error *err) {
+    char now[LEAT_LOCAL_LISTENED_BYTES] = "", *before = self->state.listened;
+    const char *host = self->listen.host;
+    const bool is_ipv6 = strchr(host, ':') != NULL;
+    if (host[0] != 0)
+        snprintf(now, sizeof now, "%s%s%s:%d", is_ipv6 ? "[" : "", host, is_ipv6 ? "]" : "",
+                 (int)self->state.port);
+    if (strcmp(now, before) == 0) return LEAT_OK;
+    if (before[0] != 0)
+        leat_local_say(self,
+                       "this run listened on %s before, and tickets name that address: use "
+                       "--listen %s, or give everybody a new ticket with leat invite NAME "
+                       "--new-password",
+                       before, before);
+    if (now[0] == 0) return LEAT_OK; /* the tickets are good again at that address */
+    memcpy(before, now, sizeof now);
+    return leat_local_save(self, err);
 }
 
 /* ---- the URL for invitations ----------------------------------------------------------------- */

@@ -408,6 +408,7 @@ static leat_code serve_once(leat_local *self, bool *taken, leat_error *err) {
     if (code == LEAT_OK) code = start_server(self, taken, err);
     if (code == LEAT_OK) {
         code = leat_local_write_invite(self, err);
+        if (code == LEAT_OK) code = leat_local_keep_listened(self, err);
         if (code != LEAT_OK) leat_local_unserve(self);
     }
     if (code == LEAT_OK) make_urls(self);

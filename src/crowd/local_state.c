@@ -6,6 +6,7 @@
 #include "base/json.h"
 #include "base/random.h"
 #include "crowd/local.h"
+#include "crowd/ticket.h"
 
 #define STATE_NAME "local.json"
 enum { STATE_BYTES_MAX = 1 << 16 };
@@ -83,6 +84,7 @@ leat_code leat_local_save(const leat_local *self, leat_error *err) {
     leat_json_member_string(json, "machine", of->made_on);
     leat_json_member_string(json, "socket", of->socket);
     leat_json_member_string(json, "token", of->token);
+    if (of->listened[0] != 0) leat_json_member_string(json, "listened", of->listened);
     leat_json_member_string(json, "password_admin", of->admin);
     leat_json_member_string(json, "password_owner", of->owner);
     leat_json_member_string(json, "password_worker", of->worker);
@@ -104,9 +106,14 @@ static leat_code get_word(const json_t *root, const char *key, const char *chara
     return LEAT_OK;
 }
 
+static bool has(const json_t *root, const char *key) {
+    return json_object_get(root, key) != NULL;
+}
+
 static leat_code parse(const json_t *root, leat_local_state *of, const char *path,
                        leat_error *err) {
     static const char digits[] = "0123456789abcdef", names[] = "/tmp-lea0123456789abcdef";
+    static const char places[] = "[]" LEAT_TICKET_HOST_CHARACTERS;
     int64_t number = 0;
     LEAT_TRY(leat_json_expect_string(root, "format", "leat.local", path, err));
     LEAT_TRY(leat_json_get_int(root, "version", 1, 1, &number, path, err));
@@ -117,6 +124,9 @@ static leat_code parse(const json_t *root, leat_local_state *of, const char *pat
     LEAT_TRY(get_word(root, "socket", names, of->socket, sizeof of->socket, path, err));
     LEAT_TRY(
         get_word(root, "token", "leat-0123456789abcdef", of->token, sizeof of->token, path, err));
+    if (has(root, "listened"))
+        LEAT_TRY(
+            get_word(root, "listened", places, of->listened, sizeof of->listened, path, err));
     LEAT_TRY(get_word(root, "password_admin", digits, of->admin, sizeof of->admin, path, err));
     LEAT_TRY(get_word(root, "password_owner", digits, of->owner, sizeof of->owner, path, err));
     LEAT_TRY(get_word(root, "password_worker", digits, of->worker, sizeof of->worker, path, err));
