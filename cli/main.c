@@ -99,6 +99,8 @@ static void add_first_words(leat_nearest *nearest, char first[LEAT_CLI_NAME_MAX 
 static int unknown_command(leat_cli *cli, int count, char **argv) {
     char one[LEAT_CLI_NAME_MAX + 1], two[LEAT_CLI_NAME_MAX + 1], first[LEAT_CLI_NAME_MAX + 1];
     bool has_two = count > 1 && argv[1][0] != '-';
+    if (leat_cli_is_secret(argv[0]))
+        return leat_cli_usage(cli, "a command comes before a URL or a ticket: leat work TICKET");
     if (has_two && is_first_word(argv[0])) return unknown_second(cli, argv[0], argv[1]);
     snprintf(one, sizeof one, "%.60s", argv[0]);
     snprintf(two, sizeof two, "%.30s %.30s", argv[0], has_two ? argv[1] : "");

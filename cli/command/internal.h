@@ -75,6 +75,8 @@ const char *leat_cli_called(const leat_cli_command *command, char text[LEAT_CLI_
 /* Parses argv (after the command's words) by the command's table, reordering it so that arguments
  * are adjacent. Returns 0, or 2 after reporting an error. */
 int leat_cli_parse(leat_cli *cli, int count, char **argv);
+/* A ticket, or a URL that may have a password: not for a screen that others see, or a log. */
+bool leat_cli_is_secret(const char *argument);
 
 /* All options of a command except --help. */
 void leat_cli_list(const leat_cli_command *command, leat_cli_rows *out);

@@ -233,7 +233,8 @@ static leat_code refuse_words(const char *words, leat_error *err) {
     if (why != NULL) pq.freemem(why);
     if (options == NULL)
         return leat_fail(err, LEAT_ERR_OPTION,
-                         "a database is named as postgresql://USER:PASSWORD@HOST:PORT/DATABASE");
+                         "a database is named as postgresql://USER:PASSWORD@HOST:PORT/DATABASE, or "
+                         "by a ticket, leat1:...; @FILE reads either from a file");
     leat_url_encode(user, setting(options, "user"), "USER");
     leat_url_encode(host, setting(options, "host"), "HOST");
     leat_url_encode(port, setting(options, "port"), "5432");

@@ -57,5 +57,6 @@ leat_code leat_crowd_url_read(const char *typed, char out[LEAT_CROWD_URL_BYTES],
         return leat_fail(err, LEAT_ERR_OPTION, "the URL or ticket has more than %d bytes",
                          LEAT_CROWD_URL_BYTES - 1);
     snprintf(out, LEAT_CROWD_URL_BYTES, "%s", typed);
+    keep_ticket(out);
     return LEAT_OK;
 }
