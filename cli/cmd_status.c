@@ -247,7 +247,8 @@ static int run_status(leat_cli *cli) {
     leat_crowd_forget_environment();
     int code = leat_crowd_url(cli, leat_cli_text(cli, "db"), url);
     if (code != 0) return code;
-    if (leat_crowd_status_load(&status, url, &err) != LEAT_OK) return leat_cli_fail(cli, &err);
+    if (leat_crowd_status_load(&status, url, &err) != LEAT_OK)
+        return leat_crowd_fail(cli, leat_cli_text(cli, "db"), &err);
     view of = {.run = *leat_crowd_run_of(status), .status = status};
     if (of.run.unit_size > 0)
         leat_things(of.each, of.run.unit_size, leat_train_sample_words(of.run.model, false));
@@ -260,8 +261,8 @@ static const leat_cli_option options[] = {
     {.own.name = "db",
      .own.kind = LEAT_SETTING_TEXT,
      .own.value = "URL",
-     .own.help = "database of the run, as leat coordinate printed it, or - or @FILE to read the "
-                 "URL; ?run=NAME chooses one of several",
+     .own.help = "database of the run, as leat coordinate printed it, or a ticket, or - or @FILE "
+                 "to read either; ?run=NAME in the URL chooses one of several",
      .required = true},
     LEAT_CLI_OPTION_JSON,
     {0},

@@ -98,8 +98,9 @@ static const leat_cli_option options[] = {
      .own.kind = LEAT_SETTING_OUTPUT,
      .own.value = "FILE",
      .own.usually = "~/.local/state/leat/machine.key",
-     .own.help = "identity of this machine, created if it is missing; if another process uses it, "
-                 "the next free one of NAME-2.key, NAME-3.key, ..."},
+     .own.help = "identity and secret of this machine, created if it is missing; do not copy it to "
+                 "another machine. If another process uses it, the next free one of NAME-2.key, "
+                 "NAME-3.key, ..."},
     {.own.name = "threads",
      .own.kind = LEAT_SETTING_INT,
      .own.min = 1,

@@ -43,14 +43,31 @@ int leat_crowd_owner_url(leat_cli *cli, char url[LEAT_CROWD_URL_BYTES]) {
     return leat_crowd_url(cli, typed, url);
 }
 
+int leat_crowd_fail(leat_cli *cli, const char *typed, const leat_error *err) {
+    static const char name[] = "invite.url";
+    const size_t size = strlen(typed), length = strlen(name);
+    leat_error longer = {0};
+    if (err->code != LEAT_ERR_CONNECTION || typed[0] != '@' || size <= length ||
+        strcmp(typed + size - length, name) != 0 || strchr("@/", typed[size - length - 1]) == NULL)
+        return leat_cli_fail(cli, err);
+    (void)leat_fail(&longer, err->code,
+                    "%.300s; the server of a run runs only while leat coordinate does: start that "
+                    "with --resume, and the same --listen",
+                    err->message);
+    return leat_cli_fail(cli, &longer);
+}
+
 void leat_crowd_say(void *user, const char *line) { leat_cli_note(user, "%s", line); }
 
 const char *leat_crowd_key_path(char path[LEAT_CROWD_PATH_BYTES]) {
-    const struct passwd *user = getpwuid(geteuid());
+    const char *home = getenv("HOME");
     path[0] = 0;
-    if (user != NULL && user->pw_dir != NULL && user->pw_dir[0] == '/')
-        snprintf(path, LEAT_CROWD_PATH_BYTES, "%.4000s/.local/state/leat/machine.key",
-                 user->pw_dir);
+    if (home == NULL || home[0] != '/') {
+        const struct passwd *user = getpwuid(geteuid());
+        home = user != NULL ? user->pw_dir : NULL;
+    }
+    if (home != NULL && home[0] == '/' && strlen(home) < LEAT_CROWD_PATH_BYTES - 64)
+        snprintf(path, LEAT_CROWD_PATH_BYTES, "%.4000s/.local/state/leat/machine.key", home);
     return path;
 }
 

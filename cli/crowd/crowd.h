@@ -18,9 +18,13 @@ int leat_crowd_url(leat_cli *cli, const char *typed, char url[LEAT_CROWD_URL_BYT
 /* The URL of --db for a command that lets people in or out: as leat_crowd_url. "local", which
  * coordinates, names no server here. */
 int leat_crowd_owner_url(leat_cli *cli, char url[LEAT_CROWD_URL_BYTES]);
+/* Reports an error of a command whose --db was `typed`; returns the exit status. The server of a
+ * private database runs only while its coordinator does. */
+int leat_crowd_fail(leat_cli *cli, const char *typed, const leat_error *err);
 /* As a leat_say_fn whose user is the leat_cli: a line on stderr. */
 void leat_crowd_say(void *user, const char *line);
-/* "~/.local/state/leat/machine.key"; "" if this user has no home. */
+/* "~/.local/state/leat/machine.key", where ~ is HOME if that is an absolute path; "" if this user
+ * has no home. */
 #define LEAT_CROWD_PATH_BYTES 4096
 const char *leat_crowd_key_path(char path[LEAT_CROWD_PATH_BYTES]);
 /* "8 x Intel Xeon ..., 23.4 GB". */

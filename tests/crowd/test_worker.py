@@ -50,11 +50,32 @@ class Words(unittest.TestCase):
     def test_wrong_usage(self):
         for words, said in (([], "see leat-worker --help"), (["x", "y"], "see leat-worker --help"),
                             (["version", "x"], "see leat-worker version --help"),
-                            (["--no"], "unknown option --no"), (["x"], "postgresql://USER")):
+                            (["--no"], "unknown option --no"), (["x"], "postgresql://USER"),
+                            (["x"], "or by a ticket, leat1:..."),
+                            (["leat-worker", "leat1:SECRET"], "without a command before it"),
+                            (["x", "postgresql://a:SECRET@b/c"], "a URL or a ticket"),
+                            (["leat-worker leat1:SECRET"], "the end of the ticket")):
             with self.subTest(words):
                 done = worker(*words, status=2)
                 self.assertIn(said, done.stderr)
+                self.assertNotIn("SECRET", done.stderr)
                 self.assertEqual(done.stdout, "")
+
+    def test_without_a_command(self):
+        done = leat("leat1:SECRET", status=2)
+        self.assertIn("leat work TICKET", done.stderr)
+        self.assertNotIn("SECRET", done.stderr)
+
+    def test_not_reached(self):
+        """Who has no more than a ticket asks whoever sent it; the key is below HOME."""
+        with socket.create_server(("127.0.0.1", 0)) as closed:
+            port = closed.getsockname()[1]
+        with tempfile.TemporaryDirectory() as home:
+            with Command(ticket(port, "127.0.0.1", 0), program=WORKER,
+                         env=os.environ | {"HOME": home}) as command:
+                command.until("trying again until it succeeds")
+            self.assertIn("; if this lasts, ask whoever sent the ticket", command.said)
+            self.assertTrue(os.path.exists(f"{home}/.local/state/leat/machine.key"))
 
 
 class Worker(Runs):
