@@ -6,12 +6,27 @@
 /* What is beside the line for the volunteer. */
 static void say(leat_cli *cli, const leat_invite_options *options,
                 const leat_invite_result *result) {
+    char machines[LEAT_WORDS_BYTES];
+    leat_things(machines, result->machines, "machine");
+    if (result->ticket[0] == 0) {
+        leat_cli_note(cli,
+                      "\"%s\" may work with %s at a time from now on, with the ticket that it has; "
+                      "machines that are connected already go on",
+                      options->login, machines);
+        return;
+    }
     leat_cli_note(cli,
-                  "\"%s\" may work with %lld machine%s at a time%s; the line contains a password: "
-                  "send it to nobody else",
-                  options->login, (long long)options->machines, options->machines == 1 ? "" : "s",
-                  result->replaced ? ", and its earlier ticket is void" : "");
+                  "\"%s\" may work with %s at a time%s; the line contains a password: send it to "
+                  "nobody else",
+                  options->login, machines,
+                  result->replaced
+                      ? ", and its earlier ticket no longer works: its sessions were ended"
+                      : "");
     leat_cli_note(cli, "where leat is installed, leat work does the same as leat-worker");
+    if (result->only_here)
+        leat_cli_note(cli, "the ticket works only on this machine, because the URL of --db is that "
+                           "of this machine alone, as leat coordinate --db local writes it without "
+                           "--listen");
     if (result->untried[0] != 0)
         leat_cli_note(cli, "the ticket does not let anybody in from this machine: %s",
                       result->untried);
@@ -27,10 +42,13 @@ static int run_invite(leat_cli *cli) {
     options.url = url;
     options.login = leat_cli_argument(cli, 0);
     options.run = leat_cli_text(cli, "run");
-    options.machines = leat_cli_int(cli, "machines");
+    if (leat_cli_given(cli, "machines")) options.machines = leat_cli_int(cli, "machines");
     options.new_password = leat_cli_flag(cli, "new-password");
-    if (leat_invite(&options, &result, &err) != LEAT_OK) return leat_cli_fail(cli, &err);
-    leat_out(cli, "leat-worker %s%s\n", result.ticket, result.serves_data ? "" : " --data DIR");
+    if (leat_invite(&options, &result, &err) != LEAT_OK)
+        return leat_crowd_fail(cli, leat_cli_text(cli, "db"), &err);
+    if (result.ticket[0] != 0)
+        leat_out(cli, "leat-worker %s%s\n", result.ticket,
+                 result.serves_data ? "" : " --data DIR");
     say(cli, &options, &result);
     return 0;
 }
@@ -44,19 +62,21 @@ static const leat_cli_option options[] = {
      .required = true},
     {.own.name = "run",
      .own.kind = LEAT_SETTING_TEXT,
-     .own.value = "NAME",
+     .own.value = "RUN",
      .own.usually = "the only one that is open when the ticket is used",
      .own.help = "run that the ticket is for"},
     {.own.name = "machines",
      .own.kind = LEAT_SETTING_INT,
      .own.min = 1,
      .own.max = LEAT_INVITE_MACHINES_MAX,
-     .own.help = "machines that may work with this login at the same time",
-     .preset = "4"},
+     .own.usually = "4, or as before",
+     .own.help = "machines that this login is for at the same time; it gets one connection more, "
+                 "for checks, which one more machine may take. For a login that was invited "
+                 "before, this alone changes the number, and its ticket stays good"},
     {.own.name = "new-password",
      .own.kind = LEAT_SETTING_FLAG,
-     .own.help =
-         "print another ticket for a login that was invited before; the earlier one is void"},
+     .own.help = "print another ticket for a login that was invited before; the earlier one no "
+                 "longer works, and its sessions are ended"},
     {0},
 };
 
@@ -68,24 +88,26 @@ static const leat_cli_example examples[] = {
      "the same for a run of leat coordinate --db local"},
     {"leat invite ann --db @run/database/invite.url --new-password",
      "another line, because the first one was lost"},
+    {"leat invite ann --db @run/database/invite.url --machines 8",
+     "let ann work with more machines, with the line that she has"},
     {.line = NULL},
 };
 
 const leat_cli_command leat_cmd_invite = {
     .words = "invite",
     .purpose = "create a volunteer's login and print the line that uses it",
-    .usage = "LOGIN --db URL [options]",
+    .usage = "NAME --db URL [options]",
     .about =
         "Creates a login that may connect to the database, which is all that a worker needs, with "
         "limits on connections, on the time of statements, of waiting for locks and of idle "
         "transactions. Prints one line for the volunteer: leat-worker and a ticket, which has the "
         "server's address, the login with a random password, and the certificate that the server "
         "is verified with.\n\n"
-        "The URL decides how volunteers reach and verify the server: as it does. Beyond this "
+        "Volunteers reach and verify the server as this URL does. Beyond this "
         "machine it must have sslmode=verify-full, and sslrootcert with a file that has the "
         "certificate of the server's authority, or \"system\".\n\n"
         "leat revoke removes the login.",
-    .argument = "LOGIN",
+    .argument = "NAME",
     .min_arguments = 1,
     .max_arguments = 1,
     .options = options,

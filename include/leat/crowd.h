@@ -229,28 +229,38 @@ typedef struct leat_invite_options {
     const char *login; /* that is created: 1 to 63 bytes */
     const char *run;  /* that the ticket is for; NULL: that of the URL, or the one that is open when
                        * it is used */
-    int64_t machines; /* that may work with it at the same time, 1 to LEAT_INVITE_MACHINES_MAX */
-    bool new_password; /* of a login that was invited before; its earlier ticket is void */
+    int64_t machines; /* that the login is for at the same time, 1 to LEAT_INVITE_MACHINES_MAX;
+                       * 0: as many as before, or LEAT_INVITE_MACHINES. It gets one connection
+                       * more, with which each looks around when it begins, and which one more
+                       * machine may take. */
+    bool new_password; /* of a login that was invited before: another ticket; the earlier one is
+                        * void, and its sessions are ended. Without it, and with machines, the
+                        * login keeps its ticket, and its number of machines is changed. */
 } leat_invite_options;
+#define LEAT_INVITE_MACHINES 4
 #define LEAT_INVITE_MACHINES_MAX 64
-/* 4 machines. */
+/* machines = 0. */
 LEAT_API leat_invite_options leat_invite_options_default(void);
 
 typedef struct leat_invite_result {
-    char ticket[LEAT_CROWD_URL_BYTES]; /* a secret: whoever has it works as the login */
+    char ticket[LEAT_CROWD_URL_BYTES]; /* a secret: whoever has it works as the login; "": only the
+                                        * number of machines was changed */
     char run[65];                      /* "": the one that is open */
     bool replaced;                     /* the login was there before */
     bool serves_data;                  /* a worker does not need the data set */
-    int64_t connections;               /* that the login may have */
+    bool only_here;                    /* the ticket names this machine by its loopback address */
+    int64_t machines;                  /* that the login is for */
+    int64_t connections;               /* that it may have */
     char untried[LEAT_MESSAGE_BYTES];  /* why the ticket does not let anybody in from here; "": it
                                         * does, which was tried */
 } leat_invite_result;
 /*
  * Creates a login that may connect to the database, and nothing else, with limits on connections
  * and times, and a ticket for it. The server gets a SCRAM verifier instead of the password.
- * LEAT_ERR_EXISTS: there is such a login, which leat did not create, or new_password is not set.
- * LEAT_ERR_OPTION: this login may not create others, or the server could not be verified.
- * LEAT_ERR_NOT_FOUND: the database has no open run of this name. LEAT_ERR_CONNECTION.
+ * LEAT_ERR_EXISTS: there is such a login, which leat did not create, or neither new_password nor
+ * machines is set. LEAT_ERR_OPTION: this login may not create others, or the server could not be
+ * verified. LEAT_ERR_NOT_FOUND: the database has no open run of this name, or with new_password
+ * nobody was invited by this one. LEAT_ERR_CONNECTION.
  */
 LEAT_API LEAT_MUST_CHECK leat_code leat_invite(const leat_invite_options *options,
                                                leat_invite_result *result, leat_error *err);

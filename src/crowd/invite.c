@@ -29,8 +29,13 @@ typedef struct invitation {
     leat_ticket ticket;
 } invitation;
 
-leat_invite_options leat_invite_options_default(void) {
-    return (leat_invite_options){.machines = 4};
+leat_invite_options leat_invite_options_default(void) { return (leat_invite_options){0}; }
+
+static leat_code refuse_ticket(const char *url, leat_error *err) {
+    if (!leat_ticket_is(url)) return LEAT_OK;
+    return leat_fail(err, LEAT_ERR_OPTION,
+                     "--db is a volunteer's ticket; use the URL of the owner or a superuser, "
+                     "@RUN/database/invite.url for --db local");
 }
 
 /* ---- the login ------------------------------------------------------------------------------- */
@@ -46,20 +51,22 @@ static leat_code check_name(const char *login, leat_error *err) {
 typedef struct role {
     bool exists, invited; /* by leat */
     bool superuser;       /* whoever asks is one */
+    int64_t connections;  /* that it may have */
 } role;
 
 static leat_code find_role(leat_pg *pg, const char *login, role *out, leat_error *err) {
     leat_pg_rows *rows = NULL;
     *out = (role){0};
     LEAT_TRY(LEAT_DATABASE_ROWS(
-        pg, &rows, 3, 1,
+        pg, &rows, 4, 1,
         "select count(r.oid) > 0, coalesce(bool_or(shobj_description(r.oid, 'pg_authid') = $2), "
-        "false), (select rolsuper from pg_roles where rolname = current_user) from pg_roles r "
-        "where r.rolname = $1",
+        "false), (select rolsuper from pg_roles where rolname = current_user), "
+        "coalesce(max(r.rolconnlimit), -1) from pg_roles r where r.rolname = $1",
         err, LEAT_PG_T(login), LEAT_PG_T(LEAT_ROLES_MARK)));
     out->exists = leat_pg_text(rows, 0, 0)[0] == 't';
     out->invited = leat_pg_text(rows, 0, 1)[0] == 't';
     out->superuser = leat_pg_text(rows, 0, 2)[0] == 't';
+    out->connections = leat_pg_int(rows, 0, 3);
     leat_pg_rows_destroy(rows);
     return LEAT_OK;
 }
@@ -110,28 +117,60 @@ static leat_code not_created(invitation *of, const leat_error *why, leat_error *
                          : "");
 }
 
-static leat_code create_login(invitation *of, leat_error *err) {
-    const char *login = of->options->login;
-    char script[SCRIPT_BYTES], verifier[LEAT_PG_VERIFIER_BYTES];
-    leat_error why = {0};
-    role found;
-    LEAT_TRY(find_role(of->pg, login, &found, err));
-    of->result->replaced = found.exists;
-    if (found.exists && !found.invited)
+/* Whether what is asked for fits whom the server knows. */
+static leat_code check_role(const invitation *of, const role *found, leat_error *err) {
+    const leat_invite_options *options = of->options;
+    if (found->exists && !found->invited)
         return leat_fail(err, LEAT_ERR_EXISTS,
                          "the server has a login \"%s\" that leat invite did not create; choose "
                          "another name",
-                         login);
-    if (found.exists && !of->options->new_password)
+                         options->login);
+    if (!found->exists && options->new_password)
+        return leat_fail(err, LEAT_ERR_NOT_FOUND,
+                         "--new-password: nobody was invited as \"%s\"; leave it out to invite "
+                         "them, or check the name",
+                         options->login);
+    /* without a ticket, a run for it would be ignored */
+    if (found->exists && !options->new_password && (options->machines == 0 || options->run != NULL))
         return leat_fail(err, LEAT_ERR_EXISTS,
-                         "\"%s\" was invited already: use --new-password for another ticket, after "
-                         "which the earlier one is not good any more",
-                         login);
+                         "\"%s\" was invited already: use --new-password for another ticket, which "
+                         "ends the sessions of the earlier one, or --machines alone for another "
+                         "number of machines",
+                         options->login);
+    return LEAT_OK;
+}
+
+/* One more than machines: each looks for a pooler with a second connection when it begins, and
+ * leat status is one. */
+static void choose_machines(invitation *of, const role *found) {
+    leat_invite_result *result = of->result;
+    result->machines = of->options->machines;
+    if (result->machines == 0 && found->invited && found->connections > 1)
+        result->machines = found->connections - 1;
+    if (result->machines == 0) result->machines = LEAT_INVITE_MACHINES;
+    result->connections = result->machines + 1;
+}
+
+static leat_code create_login(invitation *of, const role *found, leat_error *err) {
+    const char *login = of->options->login;
+    char script[SCRIPT_BYTES], verifier[LEAT_PG_VERIFIER_BYTES];
+    leat_error why = {0};
     LEAT_TRY(leat_roles_password(of->ticket.password, err));
     LEAT_TRY(leat_pg_verifier(of->pg, login, of->ticket.password, verifier, err));
-    write_script(of, &found, script);
+    write_script(of, found, script);
     if (run(of->pg, script, login, verifier, &why) != LEAT_OK) return not_created(of, &why, err);
     return LEAT_OK;
+}
+
+/* The ticket that it has stays good. */
+static leat_code change_machines(invitation *of, leat_error *err) {
+    char format[64];
+    leat_error why = {0};
+    snprintf(format, sizeof format, "alter role %%1$I connection limit %lld",
+             (long long)of->result->connections);
+    if (run(of->pg, format, of->options->login, "", &why) == LEAT_OK) return LEAT_OK;
+    return leat_fail(err, why.code, "the number of machines cannot be changed: %.300s",
+                     why.message);
 }
 
 /* GRANT without the right to grant is a warning, not an error. */
@@ -179,6 +218,7 @@ static leat_code fill_place(invitation *of, leat_error *err) {
     snprintf(ticket->database, sizeof ticket->database, "%s", of->place.database);
     snprintf(ticket->login, sizeof ticket->login, "%s", of->options->login);
     ticket->port = strtoll(of->place.port, NULL, 10);
+    of->result->only_here = plain;
     ticket->check = plain                           ? LEAT_TICKET_PLAIN
                     : of->place.authorities[0] != 0 ? LEAT_TICKET_SYSTEM
                                                     : LEAT_TICKET_AUTHORITY;
@@ -230,40 +270,6 @@ static leat_code try_ticket(invitation *of, leat_error *err) {
     return LEAT_OK;
 }
 
-static leat_code invite(invitation *of, leat_error *err) {
-    const leat_invite_options *options = of->options;
-    LEAT_TRY(check_name(options->login, err));
-    if (options->machines < 1 || options->machines > LEAT_INVITE_MACHINES_MAX)
-        return leat_fail(err, LEAT_ERR_OPTION, "machines must be between 1 and %d, not %lld",
-                         LEAT_INVITE_MACHINES_MAX, (long long)options->machines);
-    LEAT_TRY(leat_pg_place_parse(&of->place, options->url, err));
-    LEAT_TRY(leat_pg_connect(&of->pg, &of->place, "leat invite", TIMEOUT_MS, NULL, err));
-    /* one more than machines: each looks for a pooler with a second connection when it begins */
-    of->result->connections = options->machines + 1;
-    LEAT_TRY(fill_place(of, err));
-    LEAT_TRY(find_run(of, err));
-    LEAT_TRY(create_login(of, err));
-    LEAT_TRY(check_access(of, err));
-    LEAT_TRY(leat_ticket_write(&of->ticket, of->result->ticket, err));
-    return try_ticket(of, err);
-}
-
-leat_code leat_invite(const leat_invite_options *options, leat_invite_result *result,
-                      leat_error *err) {
-    invitation *of = NULL;
-    *result = (leat_invite_result){0};
-    LEAT_TRY(LEAT_NEW(&of, 1, err));
-    of->options = options;
-    of->result = result;
-    const leat_code code = invite(of, err);
-    leat_pg_close(of->pg);
-    if (code != LEAT_OK) *result = (leat_invite_result){0};
-    leat_free(of);
-    return code;
-}
-
-/* ---- revoking -------------------------------------------------------------------------------- */
-
 /* Ends the sessions that a login has, which can make no new ones, and waits until they are gone. */
 static leat_code end_sessions(leat_pg *pg, const char *login, int64_t *ended, leat_error *err) {
     static const char sql[] =
@@ -286,6 +292,60 @@ static leat_code end_sessions(leat_pg *pg, const char *login, int64_t *ended, le
     }
     return LEAT_OK;
 }
+
+/* Whoever has the earlier ticket, which somebody may have found, works no more. */
+static leat_code end_earlier(invitation *of, leat_error *err) {
+    leat_error why = {0};
+    int64_t ended = 0;
+    if (!of->result->replaced ||
+        end_sessions(of->pg, of->options->login, &ended, &why) == LEAT_OK)
+        return LEAT_OK;
+    return leat_fail(err, why.code,
+                     "\"%s\" has a new password, so its earlier ticket lets nobody in any more, but "
+                     "sessions that it has go on: %.200s; invite again with --new-password and the "
+                     "URL of a superuser",
+                     of->options->login, why.message);
+}
+
+static leat_code invite(invitation *of, leat_error *err) {
+    const leat_invite_options *options = of->options;
+    role found;
+    LEAT_TRY(check_name(options->login, err));
+    if (options->machines < 0 || options->machines > LEAT_INVITE_MACHINES_MAX)
+        return leat_fail(err, LEAT_ERR_OPTION, "machines must be between 1 and %d, not %lld",
+                         LEAT_INVITE_MACHINES_MAX, (long long)options->machines);
+    LEAT_TRY(refuse_ticket(options->url, err));
+    LEAT_TRY(leat_pg_place_parse(&of->place, options->url, err));
+    LEAT_TRY(leat_pg_connect(&of->pg, &of->place, "leat invite", TIMEOUT_MS, NULL, err));
+    LEAT_TRY(find_role(of->pg, options->login, &found, err));
+    LEAT_TRY(check_role(of, &found, err));
+    of->result->replaced = found.exists;
+    choose_machines(of, &found);
+    if (found.exists && !options->new_password) return change_machines(of, err);
+    LEAT_TRY(fill_place(of, err));
+    LEAT_TRY(find_run(of, err));
+    LEAT_TRY(create_login(of, &found, err));
+    LEAT_TRY(end_earlier(of, err));
+    LEAT_TRY(check_access(of, err));
+    LEAT_TRY(leat_ticket_write(&of->ticket, of->result->ticket, err));
+    return try_ticket(of, err);
+}
+
+leat_code leat_invite(const leat_invite_options *options, leat_invite_result *result,
+                      leat_error *err) {
+    invitation *of = NULL;
+    *result = (leat_invite_result){0};
+    LEAT_TRY(LEAT_NEW(&of, 1, err));
+    of->options = options;
+    of->result = result;
+    const leat_code code = invite(of, err);
+    leat_pg_close(of->pg);
+    if (code != LEAT_OK) *result = (leat_invite_result){0};
+    leat_free(of);
+    return code;
+}
+
+/* ---- revoking -------------------------------------------------------------------------------- */
 
 /* What it has in the runs of this database. */
 static leat_code end_work(leat_pg *pg, const char *login, leat_revoke_result *result,
@@ -329,17 +389,29 @@ static leat_code drop(leat_pg *pg, const char *login, leat_error *err) {
                      login, owns);
 }
 
+/* Whoever wants it gone has to say so to the server, with its quotes. */
+static leat_code refuse_other(leat_pg *pg, const char *login, leat_error *err) {
+    leat_pg_rows *rows = NULL;
+    char remedy[LEAT_CROWD_WORDS_BYTES];
+    const leat_code code = LEAT_DATABASE_VALUE(
+        pg, &rows,
+        "select format('REVOKE CONNECT ON DATABASE %I FROM %I; DROP ROLE %2$I;', "
+        "current_database(), $1::text)",
+        err, LEAT_PG_T(login));
+    LEAT_TRY(leat_database_take_text(code, rows, remedy, sizeof remedy));
+    return leat_fail(err, LEAT_ERR_OPTION,
+                     "the login \"%s\" was not created by leat invite, so leat does not remove it; "
+                     "remove it with %s",
+                     login, remedy);
+}
+
 static leat_code revoke(leat_pg *pg, const char *login, leat_revoke_result *result,
                         leat_error *err) {
     role found;
     LEAT_TRY(find_role(pg, login, &found, err));
     if (!found.exists)
         return leat_fail(err, LEAT_ERR_NOT_FOUND, "the server has no login \"%s\"", login);
-    if (!found.invited)
-        return leat_fail(err, LEAT_ERR_OPTION,
-                         "the login \"%s\" was not created by leat invite, so leat does not remove "
-                         "it",
-                         login);
+    if (!found.invited) return refuse_other(pg, login, err);
     LEAT_TRY(run(pg,
                  "begin; alter role %1$I nologin; revoke all on database %3$I from %1$I; commit",
                  login, "", err));
@@ -354,6 +426,7 @@ leat_code leat_revoke(const char *url, const char *login, leat_revoke_result *re
     leat_pg *pg = NULL;
     *result = (leat_revoke_result){0};
     LEAT_TRY(check_name(login, err));
+    LEAT_TRY(refuse_ticket(url, err));
     LEAT_TRY(LEAT_NEW(&place, 1, err));
     leat_code code = leat_pg_place_parse(place, url, err);
     if (code == LEAT_OK) code = leat_pg_connect(&pg, place, "leat revoke", TIMEOUT_MS, NULL, err);

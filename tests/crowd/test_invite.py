@@ -28,6 +28,9 @@ CLAIM = ("update leat.unit set state = 'out' where state = 'ready'",
          "leat.lease l where l.unit = u.unit and l.state = 'live')")
 
 
+LIMIT_OF_ANN = "select rolconnlimit from pg_roles where rolname = 'ann'"
+
+
 class Invite(Runs):
     settings = ("max_connections=100", "log_statement=all",
                 f"listen_addresses=127.0.0.1,{ADDRESS}")
@@ -73,7 +76,8 @@ class Invite(Runs):
         worker.end()
         done = self.revoke("ann")
         self.assertIn("removed   ann\n", done.stdout)
-        self.assertIn("open step 0 results discarded, 0 results counted before\n", done.stdout)
+        self.assertIn("results   0 of the open step discarded, 0 of it already counted\n",
+                      done.stdout)
         worker = self.work(url=ticket)
         worker.end(2)
         self.assertIn('password authentication failed for user "ann"', worker.said)
@@ -109,7 +113,7 @@ class Invite(Runs):
         self.assertEqual(self.ask("select count(*) from pg_roles where rolname = 'owner'"), "1")
 
     def test_refused(self):
-        self.ticket("ann")
+        ticket = self.ticket("ann")
         self.server.sql("create role carol login", "create role peter login password 'x'")
         self.addCleanup(self.server.sql, "drop role carol", "drop role peter")
         for words, status, said in (
@@ -118,6 +122,8 @@ class Invite(Runs):
                 (["owner"], 1, "that leat invite did not create"),
                 (["pg_x"], 2, 'role name "pg_x" is reserved'), ([""], 2, "1 to 63 bytes"),
                 (["a" * 64], 2, "1 to 63 bytes"), (["a\n"], 2, "1 to 63 bytes"),
+                (["zoe", "--new-password"], 1, 'nobody was invited as "zoe"'),
+                (["ann", "--machines", "2", "--run", "x"], 1, "--machines alone"),
                 (["eve", "--machines", "0"], 2, "--machines"),
                 (["eve", "--machines", "65"], 2, "--machines")):
             with self.subTest(words):
@@ -125,7 +131,11 @@ class Invite(Runs):
         for word in ("invite", "revoke"):
             self.assertIn("--db @RUN/database/invite.url",
                           leat(word, "ann", "--db", "local", status=2).stderr)
-        for word, said in (("carol", "not created by leat invite"), ("none", "no login"),
+            done = leat(word, "ann", "--db", ticket, status=2)
+            self.assertIn("--db is a volunteer's ticket; use the URL of the owner", done.stderr)
+        carol = "not created by leat invite, so leat does not remove it; remove it with REVOKE " \
+                f'CONNECT ON DATABASE {self.database} FROM carol; DROP ROLE carol;'
+        for word, said in (("carol", carol), ("none", "no login"),
                            ("owner", "not created by leat invite")):
             self.assertIn(said, leat("revoke", word, "--db", self.url()).stderr)
         self.assertEqual(self.ask("select count(*) from pg_roles where rolname = 'eve'"), "0")
@@ -150,6 +160,9 @@ class Invite(Runs):
         self.until_open(coordinator)
         ticket = self.ticket("ann")
         self.ask("update leat.run set state = 'paused'")
+        said = leat("doctor", "--db", ticket, status=0).stdout
+        self.assertIn("rights: ann may work, but not coordinate", said)
+        self.assertNotIn("for a coordinator", said)
         worker = self.work(url=ticket)
         worker.until("works on")
         self.assertIn("ended     1 session, 0 leases\n", self.revoke("ann").stdout)
@@ -159,11 +172,42 @@ class Invite(Runs):
     def test_new_password(self):
         first = self.ticket("ann")
         second = self.invite("ann", "--new-password", "--machines", "1")
-        self.assertIn("its earlier ticket is void", second.stderr)
+        self.assertIn("its earlier ticket no longer works: its sessions were ended", second.stderr)
+        self.assertIn("the ticket works only on this machine", second.stderr)
         self.assertEqual(leat("status", "--db", first).returncode, 2)
         second = second.stdout.split()[1]
         self.assertIn("no run was coordinated", leat("status", "--db", second).stderr)
-        self.assertEqual(self.ask("select rolconnlimit from pg_roles where rolname = 'ann'"), "2")
+        self.assertEqual(self.ask(LIMIT_OF_ANN), "2")
+        self.invite("ann", "--new-password")
+        self.assertEqual(self.ask(LIMIT_OF_ANN), "2")
+
+    def test_more_machines(self):
+        """The ticket stays good, so that none is printed."""
+        ticket = self.ticket("ann")
+        self.assertEqual(self.ask(LIMIT_OF_ANN), "5")
+        done = self.invite("ann", "--machines", "8")
+        self.assertEqual(done.stdout, "")
+        self.assertIn('"ann" may work with 8 machines at a time from now on', done.stderr)
+        self.assertEqual(self.ask(LIMIT_OF_ANN), "9")
+        self.assertIn("no run was coordinated", leat("status", "--db", ticket).stderr)
+
+    def test_new_password_ends_sessions(self):
+        """Whoever has the earlier ticket is put out at once. A machine more than asked for takes
+        the connection for checks, and says nothing of poolers."""
+        coordinator = self.coordinate(1)
+        self.until_open(coordinator)
+        ticket = self.ticket("ann", "--machines", "1")
+        self.ask("update leat.run set state = 'paused'")
+        workers = [self.work(url=ticket).until("works on") for _ in range(2)]
+        self.assertNotIn("pooler", workers[1].said)
+        said = leat("status", "--db", ticket, status=1).stderr
+        self.assertIn('too many connections for role "ann"', said)
+        self.invite("ann", "--new-password")
+        self.assertEqual(self.ask("select count(*) from pg_stat_activity where usename = 'ann'"),
+                         "0")
+        for worker in workers:
+            worker.until("trying again until it succeeds")
+            self.assertIn('password authentication failed for user "ann"', worker.said)
 
     def test_who_owns_something(self):
         """It is let in no more, and stays until that is gone."""
@@ -191,7 +235,7 @@ class Invite(Runs):
         self.assertEqual(self.ask("select count(*) from leat.unit where state = 'done'"), "1")
         done = self.revoke("ann")
         self.assertIn("ended     0 sessions, 1 lease\n", done.stdout)
-        self.assertIn("open step 1 result discarded, 0 results counted before", done.stdout)
+        self.assertIn("results   1 of the open step discarded, 0 of it already", done.stdout)
         self.assertEqual(self.ask("select count(*) from leat.unit where state = 'done'"), "0")
         coordinator.process.send_signal(signal.SIGCONT)
         self.work(url=bob)

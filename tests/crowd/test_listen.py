@@ -3,6 +3,7 @@ Volunteers come from an address of this machine that is not its loopback interfa
 one; what the server asks of whom is the same there. Other users and networks: test_listen_slow.py.
 """
 import os
+import re
 import signal
 import socket
 import stat
@@ -10,7 +11,7 @@ import unittest
 
 from server import require
 from listening import Listening, use_memory
-from runs import SMALL
+from runs import SMALL, Command
 
 from command import leat
 
@@ -39,11 +40,33 @@ class Listen(Listening):
         leat("status", "--db", self.url("worker", host="127.0.0.1"), status=0)
         said = leat("doctor", "--db", ann, status=0).stdout
         self.assertRegex(said, r"TLS: TLSv1.3, \S+, certificate verified")
-        # the same ticket after a restart, whose certificate is a new one of the same authority
+        # between lessons there is no server
         coordinator.end(1, signal.SIGTERM)
+        db = words[words.index("--db") + 1]
+        for command in (["invite", "eve"], ["revoke", "ann"], ["status"]):
+            done = leat(*command, "--db", db, status=1)
+            self.assertIn("the server of a run runs only while leat coordinate does", done.stderr)
+        # the same ticket after a restart, whose certificate is a new one of the same authority
         coordinator, words = self.coordinate("--resume")
+        self.assertNotIn("tickets name that address", coordinator.said)
         self.work(ann)
         coordinator.end()
+
+    def test_another_address(self):
+        """Tickets are good where it listened before, which is said."""
+        coordinator, _ = self.coordinate(listen="127.0.0.2")
+        before = re.search(r"to invite a volunteer to (127\.0\.0\.2:\d+): ", coordinator.said)[1]
+        coordinator.end(1, signal.SIGTERM)
+        said = f"this run listened on {before} before, and tickets name that address: use " \
+               f"--listen {before}, or give"
+        coordinator, _ = self.coordinate("--resume", listen="127.0.0.3")
+        self.assertIn(said, coordinator.said)
+        coordinator.end(1, signal.SIGTERM)
+        command = Command("coordinate", self.at("a run"), "--db", "local", "--data", self.faces,
+                          *SMALL, "--steps", 3, "--serve-data", "--poll-ms", "5", "--resume")
+        self.addCleanup(self.stop, command)
+        command.until("to lend this machine")
+        self.assertIn("this run listened on 127.0.0.3:", command.said)
 
     def test_refused(self):
         """Before anything is written."""
