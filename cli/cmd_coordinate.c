@@ -172,7 +172,8 @@ const leat_cli_command leat_cmd_coordinate = {
         "With --db local, leat starts a PostgreSQL server of its own, which listens on 127.0.0.1, "
         "and with --listen at an address that other machines reach, and stops it at the end. Its "
         "programs must be installed. As root, the "
-        "server runs as user postgres (or nobody), who must be able to enter the folder RUN.\n\n"
+        "server runs as user postgres (or nobody), who must be able to enter the folder RUN and "
+        "every folder above it.\n\n"
         "The command that lends a machine is printed to stderr.",
     .argument = "RUN",
     .min_arguments = 1,

@@ -46,13 +46,13 @@ static const leat_cli_option options[] = {
     {.own.name = "db",
      .own.kind = LEAT_SETTING_TEXT,
      .own.value = "URL",
-     .own.help = "database of the run, as leat coordinate printed it, or - or @FILE to read the "
-                 "URL; ?run=NAME chooses one of several"},
+     .own.help = "database of the run, as leat coordinate printed it, or a ticket, or - or @FILE "
+                 "to read either; ?run=NAME in the URL chooses one of several"},
     {.own.name = "listen",
      .own.kind = LEAT_SETTING_TEXT,
      .own.value = "ADDRESS:PORT",
-     .own.help = "where to serve the page; beyond this machine, such as at 0.0.0.0:8501, only who "
-                 "has the printed address with its token sees it",
+     .own.help = "where to serve the page; beyond this machine, such as at 0.0.0.0:8501, only "
+                 "with the printed address, which contains a token",
      .preset = "127.0.0.1:8501"},
     {.own.name = "metrics",
      .own.kind = LEAT_SETTING_FLAG,

@@ -66,8 +66,8 @@ static const leat_setting rows[] = {
      .min = 2,
      .max = 1000000,
      .neutral = true,
-     .help = "how many times as large as usual the gradient or statistics of a result are when the "
-             "coordinator computes its unit itself"},
+     .help = "recompute a unit whose gradient or statistics have more than N times their usual "
+             "norm"},
     {.name = "data-note",
      .kind = LEAT_SETTING_TEXT,
      AT(data_note),
