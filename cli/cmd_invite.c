@@ -47,8 +47,7 @@ static int run_invite(leat_cli *cli) {
     if (leat_invite(&options, &result, &err) != LEAT_OK)
         return leat_crowd_fail(cli, leat_cli_text(cli, "db"), &err);
     if (result.ticket[0] != 0)
-        leat_out(cli, "leat-worker %s%s\n", result.ticket,
-                 result.serves_data ? "" : " --data DIR");
+        leat_out(cli, "leat-worker %s%s\n", result.ticket, result.serves_data ? "" : " --data DIR");
     say(cli, &options, &result);
     return 0;
 }

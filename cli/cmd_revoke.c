@@ -10,12 +10,13 @@ static int run_revoke(leat_cli *cli) {
     if (status != 0) return status;
     if (leat_revoke(url, login, &result, &err) != LEAT_OK)
         return leat_crowd_fail(cli, leat_cli_text(cli, "db"), &err);
-    leat_out(cli,
-             "removed   %s\nended     %s, %s\nresults   %lld of the open step discarded, %lld of it "
-             "already counted\n",
-             login, leat_things(sessions, result.sessions, "session"),
-             leat_things(leases, result.leases, "lease"), (long long)result.results,
-             (long long)result.counted);
+    leat_out(
+        cli,
+        "removed   %s\nended     %s, %s\nresults   %lld of the open step discarded, %lld of it "
+        "already counted\n",
+        login, leat_things(sessions, result.sessions, "session"),
+        leat_things(leases, result.leases, "lease"), (long long)result.results,
+        (long long)result.counted);
     return 0;
 }
 

@@ -215,8 +215,9 @@ bool leat_cli_is_secret(const char *argument) {
 /* An output without -o is what is forgotten most. */
 static int too_many(leat_cli *cli, const char *argument) {
     if (leat_cli_is_secret(argument))
-        return leat_cli_usage(cli, "too many arguments: the last one is a URL or a ticket, which is "
-                                   "not shown; give it alone, without a command before it");
+        return leat_cli_usage(cli,
+                              "too many arguments: the last one is a URL or a ticket, which is "
+                              "not shown; give it alone, without a command before it");
     for (int i = 0; i < cli->options.count; i++)
         if (strcmp(cli->options.rows[i].setting->name, "output") == 0 && !cli->given[i])
             return leat_cli_usage(cli, "\"%.200s\": too many arguments; did you mean -o %.200s?",

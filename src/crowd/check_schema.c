@@ -79,7 +79,8 @@ static bool ask_schema(leat_check *self, schema_facts *of) {
             "has_schema_privilege(n.oid, 'USAGE'), n.nspowner = r.oid or (r.rolsuper and "
             "o.rolsuper), has_database_privilege(current_database(), 'CREATE'), o.rolsuper, "
             "coalesce(shobj_description(r.oid, 'pg_authid') = '" LEAT_ROLES_MARK
-            "', false) from pg_roles r left join pg_namespace n on n.nspname = 'leat' left join pg_roles o on o.oid = n.nspowner "
+            "', false) from pg_roles r left join pg_namespace n on n.nspname = 'leat' left join "
+            "pg_roles o on o.oid = n.nspowner "
             "where r.rolname = current_user",
             NULL))
         return false;

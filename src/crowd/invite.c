@@ -297,14 +297,14 @@ static leat_code end_sessions(leat_pg *pg, const char *login, int64_t *ended, le
 static leat_code end_earlier(invitation *of, leat_error *err) {
     leat_error why = {0};
     int64_t ended = 0;
-    if (!of->result->replaced ||
-        end_sessions(of->pg, of->options->login, &ended, &why) == LEAT_OK)
-        return LEAT_OK;
-    return leat_fail(err, why.code,
-                     "\"%s\" has a new password, so its earlier ticket lets nobody in any more, but "
-                     "sessions that it has go on: %.200s; invite again with --new-password and the "
-                     "URL of a superuser",
-                     of->options->login, why.message);
+    if (!of->result->replaced) return LEAT_OK;
+    if (end_sessions(of->pg, of->options->login, &ended, &why) == LEAT_OK) return LEAT_OK;
+    return leat_fail(
+        err, why.code,
+        "\"%s\" has a new password, so its earlier ticket lets nobody in any more, but "
+        "sessions that it has go on: %.200s; invite again with --new-password and the "
+        "URL of a superuser",
+        of->options->login, why.message);
 }
 
 static leat_code invite(invitation *of, leat_error *err) {

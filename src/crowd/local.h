@@ -51,13 +51,14 @@ LEAT_MUST_CHECK leat_code leat_local_find_usual(int major, leat_local_programs *
 #define LEAT_LOCAL_WORD_BYTES 33 /* 32 hexadecimal digits */
 #define LEAT_LOCAL_LISTENED_BYTES 272
 typedef struct leat_local_state {
+    /* where it listened for other machines last, "192.168.1.5:25432", which tickets name; "": never
+     */
+    char listened[LEAT_LOCAL_LISTENED_BYTES];
     bool ready;       /* initdb and the logins are done */
     int64_t port;     /* of the last start; 0: none yet */
     char made_on[65]; /* hash of this machine's identity; "": it has none */
     char socket[64];  /* folder of the last start's socket; "": none */
     char token[64];   /* in the arguments of the last start's processes */
-    char listened[LEAT_LOCAL_LISTENED_BYTES]; /* "192.168.1.5:25432", which tickets name: where it
-                                               * listened for other machines last; "": never */
     char admin[LEAT_LOCAL_WORD_BYTES], owner[LEAT_LOCAL_WORD_BYTES],
         worker[LEAT_LOCAL_WORD_BYTES]; /* passwords */
 } leat_local_state;

@@ -106,9 +106,7 @@ static leat_code get_word(const json_t *root, const char *key, const char *chara
     return LEAT_OK;
 }
 
-static bool has(const json_t *root, const char *key) {
-    return json_object_get(root, key) != NULL;
-}
+static bool has(const json_t *root, const char *key) { return json_object_get(root, key) != NULL; }
 
 static leat_code parse(const json_t *root, leat_local_state *of, const char *path,
                        leat_error *err) {
@@ -125,8 +123,7 @@ static leat_code parse(const json_t *root, leat_local_state *of, const char *pat
     LEAT_TRY(
         get_word(root, "token", "leat-0123456789abcdef", of->token, sizeof of->token, path, err));
     if (has(root, "listened"))
-        LEAT_TRY(
-            get_word(root, "listened", places, of->listened, sizeof of->listened, path, err));
+        LEAT_TRY(get_word(root, "listened", places, of->listened, sizeof of->listened, path, err));
     LEAT_TRY(get_word(root, "password_admin", digits, of->admin, sizeof of->admin, path, err));
     LEAT_TRY(get_word(root, "password_owner", digits, of->owner, sizeof of->owner, path, err));
     LEAT_TRY(get_word(root, "password_worker", digits, of->worker, sizeof of->worker, path, err));

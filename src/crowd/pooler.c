@@ -67,8 +67,8 @@ leat_code leat_pooler_look(leat_pg *pg, const leat_pg_place *place, const leat_s
     char sqlstate[6];
     *found = LEAT_CROWD_POOLER_UNKNOWN;
     *why = (leat_error){0};
-    leat_code code = leat_pg_connect_why(&other, place, LEAT_POOLER_LOOKS, TIMEOUT_MS, stop,
-                                         sqlstate, why);
+    leat_code code =
+        leat_pg_connect_why(&other, place, LEAT_POOLER_LOOKS, TIMEOUT_MS, stop, sqlstate, why);
     if (code == LEAT_ERR_CANCELLED) return leat_error_copy(err, why);
     if (strcmp(sqlstate, "53300") == 0) why->code = LEAT_ERR_BUSY;
     if (code == LEAT_OK) code = compare(pg, other, found, why, err);

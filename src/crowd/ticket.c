@@ -145,6 +145,11 @@ bool leat_ticket_is(const char *text) {
     return digits > 0 && text[4 + digits] == ':';
 }
 
+const char *leat_ticket_remedy(const char *url) {
+    return leat_ticket_is(url) ? "; if this lasts, ask whoever sent the ticket"
+                               : LEAT_PG_NEVER_CONNECTED;
+}
+
 typedef struct reader {
     const uint8_t *bytes;
     int64_t size, at;

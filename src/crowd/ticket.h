@@ -48,6 +48,9 @@ typedef struct leat_ticket {
 
 /* Whether a text is a ticket, of any version, and not a URL. */
 bool leat_ticket_is(const char *text);
+/* The end of what a worker says until its first connection. Who has a ticket may have leat-worker
+ * alone, and no leat doctor. */
+const char *leat_ticket_remedy(const char *url);
 /* LEAT_ERR_OPTION: it is not one, or not a complete one; the message says where.
  * LEAT_ERR_UNSUPPORTED: it is one of a later version of leat. */
 LEAT_MUST_CHECK leat_code leat_ticket_parse(leat_ticket *out, const char *text, leat_error *err);

@@ -165,9 +165,7 @@ static leat_code connect_again(worker *self, leat_error *err) {
         if (code != LEAT_ERR_CONNECTION && !waits) return leat_error_copy(err, &why);
         if (!told)
             say(self, "%s; trying again until it succeeds%s", why.message,
-                self->result->connections > 0                ? ""
-                : leat_ticket_is(self->options->url) ? "; if this lasts, ask whoever sent the ticket"
-                                                     : LEAT_PG_NEVER_CONNECTED);
+                self->result->connections == 0 ? leat_ticket_remedy(self->options->url) : "");
         if (!leat_pause_wait(&self->pause, &self->stop))
             return leat_fail(err, LEAT_ERR_CANCELLED, "stopped");
     }
