@@ -545,7 +545,7 @@ _leat() {
       '--poll-ms[milliseconds between looks at what has arrived]:poll-ms:' \
       '--state-ms[minimum milliseconds between copies of the state in the database]:state-ms:' \
       '--part-bytes[size of the parts in which weights and results travel]:part-bytes:' \
-      '--outlier[how many times as large as usual the gradient or statistics of a result are when the coordinator computes its unit itself]:outlier:' \
+      '--outlier[recompute a unit whose gradient or statistics have more than N times their usual norm]:outlier:' \
       '--data-note[what a machine without the data set is told, such as where to download it]:data-note:_files' \
       '--listen[with --db local: let volunteers connect to this address or name of this machine, over TLS; leat invite creates their logins]:listen:_files' \
       '--serve-data[keep the data set in the database, for machines without it; every login can read it]' \
@@ -561,7 +561,7 @@ _leat() {
     _arguments '*:file:_files' \
       '--data[data set of the run; its fingerprint must be the run'\''s]:data:_files' \
       '--name[name in the list of workers]:name:_files' \
-      '--key[identity of this machine, created if it is missing; if another process uses it, the next free one of NAME-2.key, NAME-3.key, ...]:key:_files' \
+      '--key[identity and secret of this machine, created if it is missing; do not copy it to another machine. If another process uses it, the next free one of NAME-2.key, NAME-3.key, ...]:key:_files' \
       '--threads[number of threads]:threads:' \
       '--memory[refuse a run that needs more memory than this, weights and results included]:memory:' \
       '--kernels[kernels to compute with; all give the same bits]:kernels:(scalar avx2 avx512 neon)' \
@@ -579,8 +579,8 @@ _leat() {
     _arguments '*:file:_files' \
       '--db[database, with the login of its owner or of a superuser, or - or @FILE to read the URL]:db:_files' \
       '--run[run that the ticket is for]:run:_files' \
-      '--machines[machines that may work with this login at the same time]:machines:' \
-      '--new-password[print another ticket for a login that was invited before; the earlier one is void]' \
+      '--machines[machines that this login is for at the same time; it gets one connection more, for checks, which one more machine may take. For a login that was invited before, this alone changes the number, and its ticket stays good]:machines:' \
+      '--new-password[print another ticket for a login that was invited before; the earlier one no longer works, and its sessions are ended]' \
       '--help[show this text]' ;;
   'revoke'\ *)
     shift 1 words
@@ -592,15 +592,15 @@ _leat() {
     shift 1 words
     ((CURRENT -= 1))
     _arguments '*:file:_files' \
-      '--db[database of the run, as leat coordinate printed it, or - or @FILE to read the URL; ?run=NAME chooses one of several]:db:_files' \
+      '--db[database of the run, as leat coordinate printed it, or a ticket, or - or @FILE to read either; ?run=NAME in the URL chooses one of several]:db:_files' \
       '--json[write one JSON document to stdout]' \
       '--help[show this text]' ;;
   'dash'\ *)
     shift 1 words
     ((CURRENT -= 1))
     _arguments '*:file:_files' \
-      '--db[database of the run, as leat coordinate printed it, or - or @FILE to read the URL; ?run=NAME chooses one of several]:db:_files' \
-      '--listen[where to serve the page; beyond this machine, such as at 0.0.0.0:8501, only who has the printed address with its token sees it]:listen:_files' \
+      '--db[database of the run, as leat coordinate printed it, or a ticket, or - or @FILE to read either; ?run=NAME in the URL chooses one of several]:db:_files' \
+      '--listen[where to serve the page; beyond this machine, such as at 0.0.0.0:8501, only with the printed address, which contains a token]:listen:_files' \
       '--metrics[also serve /metrics, numbers for Prometheus]' \
       '--quiet[do not report progress on stderr, which is otherwise a line on a terminal and one line a minute elsewhere]' \
       '--help[show this text]' ;;
