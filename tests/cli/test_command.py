@@ -40,7 +40,7 @@ OWN_DEFAULTS = {("ingest can", "preset", "default"), ("cat", "format", "ndjson")
                 ("coordinate", "name", "that of the folder"),
                 ("work", "name", "the name of this machine"),
                 ("invite", "run", "the only one that is open when the ticket is used"),
-                ("invite", "machines", "4"),
+                ("invite", "machines", "4, or as before"),
                 ("doctor", "workers", "those that work now"),
                 ("work", "data", "fetch the images of each unit from the database"),
                 ("work", "key", "~/.local/state/leat/machine.key")}
