@@ -69,7 +69,7 @@ class Invite(Runs):
         self.assertIn('the database has no open run "none"',
                       self.invite("eve", "--run", "none", status=1).stderr)
         ticket = self.ticket("ann", "--run", "night")
-        worker = self.work(url=ticket)
+        worker = self.work(url=f"leat-worker {ticket}")  # the line, in quotes
         worker.until('works on "night"')
         self.expect(coordinator, steps)
         self.assertEqual(self.ask("select distinct account from leat.workers"), "ann")
