@@ -46,14 +46,14 @@ int leat_crowd_owner_url(leat_cli *cli, char url[LEAT_CROWD_URL_BYTES]) {
 int leat_crowd_fail(leat_cli *cli, const char *typed, const leat_error *err) {
     static const char name[] = "invite.url";
     const size_t size = strlen(typed), length = strlen(name);
-    leat_error longer = {0};
+    leat_error longer = {.code = err->code};
     if (err->code != LEAT_ERR_CONNECTION || typed[0] != '@' || size <= length ||
         strcmp(typed + size - length, name) != 0 || strchr("@/", typed[size - length - 1]) == NULL)
         return leat_cli_fail(cli, err);
-    (void)leat_fail(&longer, err->code,
-                    "%.300s; the server of a run runs only while leat coordinate does: start that "
-                    "with --resume, and the same --listen",
-                    err->message);
+    snprintf(longer.message, sizeof longer.message,
+             "%.300s; the server of a run runs only while leat coordinate does: start that "
+             "with --resume, and the same --listen",
+             err->message);
     return leat_cli_fail(cli, &longer);
 }
 
