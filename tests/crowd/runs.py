@@ -6,6 +6,7 @@ import shutil
 import socket
 import struct
 import subprocess
+import sys
 import tempfile
 import threading
 import time
@@ -91,8 +92,11 @@ class Command:
     def __enter__(self):
         return self
 
-    def __exit__(self, *_):
+    def __exit__(self, kind, *_):
         self.kill()
+        if kind is not None:  # what this one said may be why another one did not end
+            print(f"{self.process.args[1]}: status {self.process.returncode}: {self.said}",
+                  file=sys.stderr)
 
 
 class OnServer(unittest.TestCase):
