@@ -82,6 +82,13 @@ static leat_code check_own(const char *path, leat_error *err) {
                      S_ISLNK(found.st_mode) ? "a link" : "not a regular file");
 }
 
+/* Of what is open: it may be another one than a moment ago. */
+static leat_code check_plain(const leat_file *file, leat_error *err) {
+    struct stat found;
+    if (fstat(file->fd, &found) == 0 && S_ISREG(found.st_mode)) return LEAT_OK;
+    return leat_fail(err, LEAT_ERR_INPUT, "\"%s\" is not a regular file; move it away", file->path);
+}
+
 leat_code leat_file_open(leat_file **out, const char *path, leat_file_mode mode, leat_error *err) {
     static const int flags_of[] = {
         [LEAT_FILE_READ] = O_RDONLY,
@@ -90,11 +97,51 @@ leat_code leat_file_open(leat_file **out, const char *path, leat_file_mode mode,
         [LEAT_FILE_SECRET] = O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW,
         [LEAT_FILE_UPDATE] = O_RDWR,
         [LEAT_FILE_OWN] = O_RDWR | O_NOFOLLOW,
+        [LEAT_FILE_PLAIN] = O_RDONLY | O_NONBLOCK | O_NOCTTY,
     };
     *out = NULL;
     if (mode == LEAT_FILE_OWN) LEAT_TRY(check_own(path, err));
     if (mode == LEAT_FILE_CREATE) free_name(path);
-    return open_as(out, path, flags_of[mode], mode == LEAT_FILE_SECRET ? 0600 : 0666, path, err);
+    LEAT_TRY(open_as(out, path, flags_of[mode], mode == LEAT_FILE_SECRET ? 0600 : 0666, path, err));
+    const leat_code code = mode == LEAT_FILE_PLAIN ? check_plain(*out, err) : LEAT_OK;
+    if (code == LEAT_OK) return LEAT_OK;
+    leat_file_close(*out);
+    *out = NULL;
+    return code;
+}
+
+/* Of a folder that is open, in which a link is not followed; -1 and errno. */
+static int open_name(int dir, const char *name) {
+    int fd;
+    do {
+        fd = openat(dir, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+    } while (fd < 0 && errno == EINTR);
+    return fd;
+}
+
+leat_code leat_file_open_within(leat_file **out, const char *dir, const char *name,
+                                leat_error *err) {
+    char path[LEAT_PATH_BYTES];
+    *out = NULL;
+    LEAT_TRY(leat_path_check_local(dir, err));
+    LEAT_TRY(leat_path_join(path, sizeof path, dir, name, err));
+    const int at = open(dir, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    if (at < 0 && (errno == ENOTDIR || errno == ELOOP))
+        return leat_fail(err, LEAT_ERR_INPUT, "\"%s\" is a link, or not a folder; move it away",
+                         dir);
+    if (at < 0) return leat_fail_errno(err, errno, "cannot open \"%s\"", dir);
+    const int fd = open_name(at, name), number = errno;
+    close(at);
+    if (fd < 0 && number == ELOOP)
+        return leat_fail(err, LEAT_ERR_INPUT, "\"%s\" is a link; move it away", path);
+    if (fd < 0) return leat_fail_errno(err, number, "cannot open \"%s\"", path);
+    leat_code code = leat_file_borrow(out, fd, path, err);
+    close(fd);
+    if (code == LEAT_OK) code = check_plain(*out, err);
+    if (code == LEAT_OK) return LEAT_OK;
+    leat_file_close(*out);
+    *out = NULL;
+    return code;
 }
 
 leat_code leat_file_borrow(leat_file **out, int fd, const char *name, leat_error *err) {
@@ -303,7 +350,7 @@ leat_code leat_file_load(const char *path, int64_t max_bytes, uint8_t **out, int
     *out = NULL;
     *size_bytes = 0;
     leat_file *file = NULL;
-    LEAT_TRY(leat_file_open(&file, path, LEAT_FILE_READ, err));
+    LEAT_TRY(open_as(&file, path, O_RDONLY | O_NONBLOCK | O_NOCTTY, 0, path, err));
     int64_t size = 0;
     uint8_t *bytes = NULL;
     leat_code code = leat_file_size(file, &size, err);

@@ -18,10 +18,16 @@ typedef enum leat_file_mode {
     LEAT_FILE_UPDATE, /* must exist, read and write */
     LEAT_FILE_OWN,    /* must exist, be a regular file and not a link (LEAT_ERR_EXISTS), read and
                          write */
+    LEAT_FILE_PLAIN,  /* must exist and be a regular file, or a link to one (LEAT_ERR_INPUT); read.
+                         Opening never waits, as it would for the writer of a pipe */
 } leat_file_mode;
 
 LEAT_MUST_CHECK leat_code leat_file_open(leat_file **out, const char *path, leat_file_mode mode,
                                          leat_error *err);
+/* Opens the regular file `name` of the folder `dir` to be read. LEAT_ERR_INPUT: it is something
+ * else, or one of the two is a link, which may lead to any file of this user. Never waits. */
+LEAT_MUST_CHECK leat_code leat_file_open_within(leat_file **out, const char *dir, const char *name,
+                                                leat_error *err);
 /* A descriptor that is open for reading and stays the caller's; messages call it `name`. */
 LEAT_MUST_CHECK leat_code leat_file_borrow(leat_file **out, int fd, const char *name,
                                            leat_error *err);
@@ -84,7 +90,7 @@ LEAT_MUST_CHECK leat_code leat_file_open_memory(leat_file **out, const char *nam
 void *leat_file_mmap(leat_file *file, void *at, int64_t size_bytes);
 
 /* Complete small files. *out is owned by the caller (leat_free) and has a NUL after its last byte;
- * a file of more than max_bytes is LEAT_ERR_LIMIT. */
+ * a file of more than max_bytes is LEAT_ERR_LIMIT. Never waits: of a pipe there is nothing. */
 LEAT_MUST_CHECK leat_code leat_file_load(const char *path, int64_t max_bytes, uint8_t **out,
                                          int64_t *size_bytes, leat_error *err);
 /* SHA-256 of all bytes of a file. */

@@ -10,7 +10,7 @@
 #include "base/mem.h"
 #include "base/thread.h"
 
-enum { PAUSE = 20, MEDIAN_OF = 9 };
+enum { PAUSE = 20, MEDIAN_OF = 9, SAMPLES_BYTES_MAX = 64 << 20 };
 
 static const char *const files[LEAT_RUN_SOURCE_FILES] = {"training.json", "metrics.jsonl",
                                                          "samples", "checkpoints"};
@@ -104,10 +104,26 @@ void leat_run_source_destroy(leat_run_source *source) {
     pthread_mutex_destroy(&source->lock);
 }
 
+/* Everybody who sees the page may ask for it, so it is a PNG of RUN/samples itself, or nothing. */
+static leat_code open_samples(leat_run_kept *of, leat_file **file, int64_t *size_bytes,
+                              leat_error *err) {
+    static const uint8_t begin[] = {0x89, 'P', 'N', 'G', '\r', '\n', 0x1a, '\n'};
+    uint8_t first[sizeof begin];
+    char *name = strrchr(of->path, '/');
+    LEAT_ASSERT(name != NULL);
+    *name++ = 0;
+    LEAT_TRY(leat_file_open_within(file, of->path, name, err));
+    LEAT_TRY(leat_file_size(*file, size_bytes, err));
+    if (*size_bytes > SAMPLES_BYTES_MAX)
+        return leat_fail(err, LEAT_ERR_LIMIT, "\"%.300s\" is too large for a picture", name);
+    LEAT_TRY(leat_file_pread(*file, first, sizeof first, 0, err));
+    if (memcmp(first, begin, sizeof begin) == 0) return LEAT_OK;
+    return leat_fail(err, LEAT_ERR_INPUT, "\"%.300s\" is not a PNG", name);
+}
+
 leat_code leat_run_source_open(leat_run_source *source, int64_t step, leat_file **file,
                                int64_t *size_bytes, leat_error *err) {
     leat_run_kept of;
-    leat_path_facts facts;
     bool found = false;
     *file = NULL;
     *size_bytes = 0;
@@ -116,11 +132,7 @@ leat_code leat_run_source_open(leat_run_source *source, int64_t step, leat_file 
     pthread_mutex_unlock(&source->lock);
     if (!found)
         return leat_fail(err, LEAT_ERR_NOT_FOUND, "no samples of step %lld", (long long)step);
-    LEAT_TRY(leat_path_stat(of.path, &facts, err));
-    if (facts.kind != LEAT_PATH_FILE)
-        return leat_fail(err, LEAT_ERR_NOT_FOUND, "no samples of step %lld", (long long)step);
-    LEAT_TRY(leat_file_open(file, of.path, LEAT_FILE_READ, err));
-    const leat_code code = leat_file_size(*file, size_bytes, err);
+    const leat_code code = open_samples(&of, file, size_bytes, err);
     if (code != LEAT_OK) {
         leat_file_close(*file);
         *file = NULL;

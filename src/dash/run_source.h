@@ -36,7 +36,8 @@ void leat_run_source_destroy(leat_run_source *source);
 LEAT_MUST_CHECK leat_code leat_run_source_look(leat_run_source *source, leat_error *err);
 void leat_run_source_fill(const leat_run_source *source, leat_dash_facts *facts);
 void leat_run_source_draw(const leat_run_source *source, leat_dash_curves *curves);
-/* The samples of a step, to be closed by the caller. LEAT_ERR_NOT_FOUND: there are none. */
+/* The samples of a step, a PNG, to be closed by the caller. LEAT_ERR_NOT_FOUND: there are none;
+ * LEAT_ERR_INPUT: what has their name is a link, or not a PNG. */
 LEAT_MUST_CHECK leat_code leat_run_source_open(leat_run_source *source, int64_t step,
                                                leat_file **file, int64_t *size_bytes,
                                                leat_error *err);

@@ -226,10 +226,52 @@ static void figures_meanwhile(void **state) {
     }
 }
 
+/* For what is shown to others: the file of this name itself, of a folder that is no link. */
+static void within(void **state) {
+    char dir[512], link[512];
+    leat_file *file;
+    int64_t size;
+    (void)state;
+    snprintf(dir, sizeof dir, "%s", in_folder("dir"));
+    snprintf(link, sizeof link, "%s", in_folder("link"));
+    assert_ok(leat_path_make_dir(dir, err));
+    put(in_folder("dir/file"), "mine");
+    assert_int_equal(mkfifo(in_folder("dir/pipe"), 0600), 0);
+    assert_int_equal(symlink(in_folder("dir/file"), in_folder("dir/link")), 0);
+    assert_int_equal(symlink(dir, link), 0);
+    assert_ok(leat_file_open_within(&file, dir, "file", err));
+    assert_ok(leat_file_size(file, &size, err));
+    assert_int_equal(size, 4);
+    leat_file_close(file);
+    assert_fails(leat_file_open_within(&file, dir, "pipe", err), LEAT_ERR_INPUT, "dir/pipe");
+    assert_fails(leat_file_open_within(&file, dir, "link", err), LEAT_ERR_INPUT, "is a link");
+    assert_fails(leat_file_open_within(&file, link, "file", err), LEAT_ERR_INPUT, "is a link");
+    assert_fails(leat_file_open_within(&file, dir, "none", err), LEAT_ERR_NOT_FOUND, "dir/none");
+    assert_fails(leat_file_open_within(&file, in_folder("no"), "file", err), LEAT_ERR_NOT_FOUND,
+                 "cannot open");
+    assert_null(file);
+}
+
+/* What nobody writes to is not waited for. */
+static void plain(void **state) {
+    leat_file *file;
+    (void)state;
+    assert_fails(leat_file_open(&file, in_folder("dir/pipe"), LEAT_FILE_PLAIN, err), LEAT_ERR_INPUT,
+                 "not a regular file");
+    assert_null(file);
+    assert_fails(leat_file_open(&file, in_folder("dir"), LEAT_FILE_PLAIN, err), LEAT_ERR_INPUT,
+                 "not a regular file");
+    assert_ok(leat_file_open(&file, in_folder("dir/link"), LEAT_FILE_PLAIN, err));
+    leat_file_close(file);
+    expect(in_folder("dir/pipe"), "");
+    assert_ok(leat_path_remove_tree(in_folder("dir"), err));
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(marks), cmocka_unit_test(kinds),   cmocka_unit_test(meanwhile),
         cmocka_unit_test(links), cmocka_unit_test(figures), cmocka_unit_test(figures_meanwhile),
+        cmocka_unit_test(within), cmocka_unit_test(plain),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }

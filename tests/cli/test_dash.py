@@ -15,6 +15,7 @@ from training import DATA, Training, setUpModule, tearDownModule  # noqa: F401
 
 SMALL = ["--width", "2", "--latent", "4", "--unit-size", "8", "--micro-batch", "8", "--threads",
          "1", "--sample-every", "0", "--checkpoint-every", "2"]
+PNG = b"\x89PNG\r\n\x1a\n"  # begins each
 
 
 @unittest.skipUnless("libmicrohttpd present" in " ".join(leat("version").stdout.split()),
@@ -27,7 +28,7 @@ class DashRun(Training):
         """Puts files where samples are: drawing them takes longer than all the rest."""
         for step in steps:
             with open(f"{run}/samples/step-{step:09d}.png", "wb") as file:
-                file.write(b"samples of %d" % step)
+                file.write(PNG + b"samples of %d" % step)
 
     def begin(self):
         """A run of 4 steps."""
@@ -92,10 +93,26 @@ class DashRun(Training):
                          "/samples/%2e%2e/config.yaml", "/samples/99999999999999999999.png",
                          "/config.yaml", "//", "/samples/2.png/"):
                 self.assertEqual(dash.get(path)[0], 404, path)
-            # what is not a file is not read
-            os.rename(f"{run}/samples/step-000000002.png", self.at("moved.png"))
-            os.mkfifo(f"{run}/samples/step-000000002.png")
+            # what is not a file is not read, nor what is not a picture, nor where a link leads to
+            moved = self.at("moved.png")
+            path = f"{run}/samples/step-000000002.png"
+            os.rename(path, moved)
+            os.mkfifo(path)
             self.assertEqual(dash.get("/samples/2.png")[0], 404)
+            os.remove(path)
+            os.symlink(moved, path)
+            self.assertEqual(dash.get("/samples/2.png")[0], 404)
+            os.remove(path)
+            for secret in (b"secret", PNG[:-1], b""):
+                with open(path, "wb") as file:
+                    file.write(secret)
+                self.assertEqual(dash.get("/samples/2.png")[0], 404)
+            os.replace(moved, path)
+            self.assertEqual(dash.get("/samples/2.png")[0], 200)
+            os.rename(f"{run}/samples", self.at("elsewhere"))
+            os.symlink(self.at("elsewhere"), f"{run}/samples")
+            self.assertEqual(dash.get("/samples/2.png")[0], 404)
+            dash.until("facts", lambda of: of["folder"]["samples"] == [])
 
     def test_the_page(self):
         with Dash(self.begin()) as dash:

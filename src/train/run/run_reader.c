@@ -18,18 +18,40 @@ bool leat_run_is_at(const char *path) {
            leat_path_stat(file, &facts, NULL) == LEAT_OK && facts.kind == LEAT_PATH_FILE;
 }
 
-static leat_code list_kept(leat_run *run, leat_error *err) {
-    const char *ending = leat_task_kept(run->task);
-    leat_path_list names = {0};
+/* Whether there is something of this kind itself; a link is not, whatever it leads to: a run has
+ * none, and what a link leads to may not be for those who see a run. */
+static leat_code is_itself(const char *path, leat_path_kind kind, bool *out, leat_error *err) {
     leat_path_facts facts;
-    LEAT_TRY(leat_path_stat(run->folder.samples, &facts, err));
-    if (facts.kind != LEAT_PATH_DIR) return LEAT_OK;
+    bool link = false;
+    *out = false;
+    LEAT_TRY(leat_path_stat(path, &facts, err));
+    if (facts.kind != kind) return LEAT_OK;
+    LEAT_TRY(leat_path_is_link(path, &link, err));
+    *out = !link;
+    return LEAT_OK;
+}
+
+static leat_code add_kept(leat_run *run, const char *name, leat_error *err) {
+    char path[LEAT_PATH_BYTES];
+    bool is_file = false;
+    const int64_t step = leat_run_kept_step(name, leat_task_kept(run->task));
+    if (step < 0) return LEAT_OK;
+    LEAT_TRY(leat_path_join(path, sizeof path, run->folder.samples, name, err));
+    /* one that cannot be looked at, such as a link to itself, is none */
+    if (is_itself(path, LEAT_PATH_FILE, &is_file, NULL) == LEAT_OK && is_file)
+        run->kept[run->kept_count++] = step;
+    return LEAT_OK;
+}
+
+static leat_code list_kept(leat_run *run, leat_error *err) {
+    leat_path_list names = {0};
+    bool is_folder = false;
+    LEAT_TRY(is_itself(run->folder.samples, LEAT_PATH_DIR, &is_folder, err));
+    if (!is_folder) return LEAT_OK;
     LEAT_TRY(leat_path_list_dir(run->folder.samples, &names, err));
     leat_code code = LEAT_NEW(&run->kept, names.count, err);
-    for (int64_t i = 0; i < names.count && code == LEAT_OK; i++) {
-        const int64_t step = leat_run_kept_step(names.paths[i], ending);
-        if (step >= 0) run->kept[run->kept_count++] = step;
-    }
+    for (int64_t i = 0; i < names.count && code == LEAT_OK; i++)
+        code = add_kept(run, names.paths[i], err);
     leat_path_list_free(&names);
     return code;
 }
