@@ -9,6 +9,7 @@
 #include "dash/http.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
@@ -21,11 +22,11 @@
 
 #include <microhttpd.h>
 #include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <sys/socket.h>
 
 enum {
-    WAIT_MS = 200,     /* how long the thread waits at most before it looks whether to end */
-    IDLE_SECONDS = 20, /* of a connection; streams without news do not count */
+    WAIT_MS = 200, /* how long the thread waits at most before it looks whether to end */
     CONNECTION_BYTES = 16384,
     SEND_BYTES = 65536,  /* that the system keeps of a stream that nobody reads */
     BLOCK_BYTES = 32768, /* handed to the library at once */
@@ -83,6 +84,16 @@ typedef struct http_stream {
     bool suspended, dropped;
 } http_stream;
 
+/* A connection: of whom it is, and for how long it has been about the same thing. */
+typedef struct http_client {
+    struct http_client *next;
+    int socket;
+    uint8_t key[KEY_BYTES];
+    int64_t since_ns;
+    enum { ASKING, ANSWERED, STREAMING } state;
+    bool dropped;
+} http_client;
+
 struct leat_http {
     http_library mhd;
     struct MHD_Daemon *daemon;
@@ -90,7 +101,8 @@ struct leat_http {
     pthread_t thread;
     bool has_thread;
     atomic_bool ends, failed;
-    pthread_mutex_t lock; /* of the list and of its streams */
+    pthread_mutex_t lock; /* of both lists and what is in them */
+    http_client *clients;
     http_stream *streams;
     int stream_count;
 };
@@ -113,20 +125,95 @@ static void find_key(leat_http *http, struct MHD_Connection *connection, uint8_t
     }
 }
 
-/* ---- Streams -------------------------------------------------------------------------------- */
+/* ---- Connections ---------------------------------------------------------------------------- */
 
 static int64_t clock_of(const leat_http *http) {
     const leat_http_options *of = &http->options;
     return of->now_ns != NULL ? of->now_ns(of->user) : leat_clock_ns();
 }
 
+static void add_client(leat_http *http, struct MHD_Connection *connection, void **mine) {
+    http_client *client = NULL;
+    int same = 0;
+    const union MHD_ConnectionInfo *info =
+        http->mhd.get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
+    if (info == NULL) return;
+    const int socket = info->connect_fd;
+    if (LEAT_NEW(&client, 1, NULL) != LEAT_OK) {
+        (void)shutdown(socket, SHUT_RDWR);
+        return;
+    }
+    *client = (http_client){.socket = socket, .since_ns = clock_of(http)};
+    find_key(http, connection, client->key);
+    pthread_mutex_lock(&http->lock);
+    for (const http_client *of = http->clients; of != NULL; of = of->next)
+        same += !of->dropped && memcmp(of->key, client->key, KEY_BYTES) == 0;
+    client->dropped = same >= LEAT_HTTP_CONNECTIONS_EACH;
+    if (client->dropped) (void)shutdown(socket, SHUT_RDWR);
+    client->next = http->clients;
+    http->clients = client;
+    pthread_mutex_unlock(&http->lock);
+    *mine = client;
+}
+
+/* The library calls it when a connection is there, and before its socket is closed. */
+static void on_connection(void *user, struct MHD_Connection *connection, void **mine,
+                          enum MHD_ConnectionNotificationCode what) {
+    leat_http *http = user;
+    if (what == MHD_CONNECTION_NOTIFY_STARTED) {
+        *mine = NULL;
+        add_client(http, connection, mine);
+        return;
+    }
+    pthread_mutex_lock(&http->lock);
+    for (http_client **at = &http->clients; *at != NULL; at = &(*at)->next)
+        if (*at == *mine) {
+            *at = (*at)->next;
+            break;
+        }
+    pthread_mutex_unlock(&http->lock);
+    leat_free(*mine);
+}
+
+/* What a connection is about from now on. */
+static void set_state(leat_http *http, struct MHD_Connection *connection, int state) {
+    const union MHD_ConnectionInfo *info =
+        http->mhd.get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
+    http_client *client = info != NULL ? info->socket_context : NULL;
+    if (client == NULL) return;
+    pthread_mutex_lock(&http->lock);
+    client->state = state;
+    client->since_ns = clock_of(http);
+    pthread_mutex_unlock(&http->lock);
+}
+
+static void on_completed(void *user, struct MHD_Connection *connection, void **mine,
+                         enum MHD_RequestTerminationCode how) {
+    (void)mine, (void)how;
+    set_state(user, connection, ASKING);
+}
+
+/* Under the lock. The library's own limit begins anew with each byte. */
+static void drop_late(leat_http *http, int64_t now_ns) {
+    for (http_client *of = http->clients; of != NULL; of = of->next) {
+        const int64_t most_ms = of->state == ASKING ? LEAT_HTTP_ASK_MS : LEAT_HTTP_ANSWER_MS;
+        if (of->state == STREAMING || of->dropped ||
+            now_ns - of->since_ns < most_ms * INT64_C(1000000))
+            continue;
+        of->dropped = true;
+        (void)shutdown(of->socket, SHUT_RDWR);
+    }
+}
+
+/* ---- Streams -------------------------------------------------------------------------------- */
+
 /* Under the lock. The library does not look at a connection that is suspended: whether its browser
- * has closed it, as when a page is loaded again, is seen here. */
+ * has closed it, as when a page is loaded again, is seen here, also behind bytes that it has sent
+ * before. */
 static void resume(leat_http *http, http_stream *stream) {
-    char byte;
+    struct pollfd at = {.fd = stream->socket, .events = POLLRDHUP};
     if (!stream->suspended) return;
-    const ssize_t got = recv(stream->socket, &byte, 1, MSG_PEEK | MSG_DONTWAIT);
-    if (got == 0 || (got < 0 && errno != EAGAIN && errno != EINTR)) stream->dropped = true;
+    if (poll(&at, 1, 0) > 0) stream->dropped = true;
     stream->suspended = false;
     stream->since_ns = clock_of(http);
     http->mhd.resume_connection(stream->connection);
@@ -195,6 +282,7 @@ static ssize_t read_stream(void *user, uint64_t position, char *to, size_t size)
         const int64_t part = (int64_t)size < left ? (int64_t)size : left;
         memcpy(to, stream->out.data + stream->at, (size_t)part);
         stream->at += part;
+        stream->since_ns = clock_of(http);
         given = (ssize_t)part;
     } else if (stream->dropped) {
         given = MHD_CONTENT_READER_END_OF_STREAM;
@@ -209,6 +297,7 @@ static ssize_t read_stream(void *user, uint64_t position, char *to, size_t size)
 leat_code leat_http_wake(leat_http *http, leat_error *err) {
     const int64_t now_ns = clock_of(http);
     pthread_mutex_lock(&http->lock);
+    drop_late(http, now_ns);
     for (http_stream *of = http->streams; of != NULL; of = of->next) {
         if (of->suspended) resume(http, of);
         else if (!of->dropped && now_ns - of->since_ns >= LEAT_HTTP_SLOW_MS * INT64_C(1000000)) {
@@ -303,6 +392,7 @@ static enum MHD_Result begin_stream(leat_http *http, struct MHD_Connection *conn
     const union MHD_ConnectionInfo *info =
         http->mhd.get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
     const int few = SEND_BYTES;
+    const unsigned gone_ms = LEAT_HTTP_SLOW_MS;
     if (info == NULL || LEAT_NEW(&stream, 1, NULL) != LEAT_OK) return MHD_NO;
     *stream = (http_stream){.http = http,
                             .connection = connection,
@@ -317,6 +407,9 @@ static enum MHD_Result begin_stream(leat_http *http, struct MHD_Connection *conn
                           "As many pages as possible are open here. This one tries again.\n");
     }
     (void)setsockopt(stream->socket, SOL_SOCKET, SO_SNDBUF, &few, sizeof few);
+    /* of a machine that is gone, comments would be kept by the system for hours */
+    (void)setsockopt(stream->socket, IPPROTO_TCP, TCP_USER_TIMEOUT, &gone_ms, sizeof gone_ms);
+    set_state(http, connection, STREAMING);
     struct MHD_Response *response = http->mhd.create_response_from_callback(
         MHD_SIZE_UNKNOWN, BLOCK_BYTES, read_stream, stream, end_stream);
     if (response == NULL) end_stream(stream);
@@ -370,6 +463,7 @@ static enum MHD_Result handle(void *user, struct MHD_Connection *connection, con
         .cookie = value_of(http, connection, MHD_COOKIE_KIND, http->options.cookie),
     };
     leat_http_reply reply = {0};
+    set_state(http, connection, ANSWERED);
     http->options.own->answer(http->options.user, &request, &reply);
     LEAT_ASSERT(reply.status >= 200 && reply.status < 600);
     return send_reply(http, connection, head, &reply);
@@ -416,8 +510,10 @@ static leat_code start(leat_http *http, int32_t *port, leat_error *err) {
         NULL, NULL, handle, http, MHD_OPTION_SOCK_ADDR, six ? (void *)&v6 : (void *)&v4,
         MHD_OPTION_CONNECTION_LIMIT, (unsigned)LEAT_HTTP_CONNECTIONS_MAX,
         MHD_OPTION_PER_IP_CONNECTION_LIMIT, (unsigned)LEAT_HTTP_CONNECTIONS_EACH,
-        MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)IDLE_SECONDS, MHD_OPTION_CONNECTION_MEMORY_LIMIT,
-        (size_t)CONNECTION_BYTES, MHD_OPTION_END);
+        MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)(LEAT_HTTP_ASK_MS / 1000),
+        MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)CONNECTION_BYTES, MHD_OPTION_NOTIFY_CONNECTION,
+        on_connection, (void *)http, MHD_OPTION_NOTIFY_COMPLETED, on_completed, (void *)http,
+        MHD_OPTION_END);
     if (http->daemon == NULL) return cannot_listen(place, err);
     const union MHD_DaemonInfo *info =
         http->mhd.get_daemon_info(http->daemon, MHD_DAEMON_INFO_BIND_PORT);

@@ -4,6 +4,7 @@
 #include "check.h"
 
 #include <arpa/inet.h>
+#include <errno.h>
 #include <netinet/in.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -262,6 +263,62 @@ static void slow_readers(void **state) {
     leat_http_destroy(w.http);
 }
 
+static bool has_ended(int s) {
+    char byte;
+    const ssize_t got = recv(s, &byte, 1, MSG_DONTWAIT);
+    return got == 0 || (got < 0 && errno != EAGAIN);
+}
+
+/* A request has its time, however it is sent: byte by byte it is no longer. */
+static void late_requests(void **state) {
+    world w = {.number = 1};
+    (void)state;
+    begin(&w);
+    const int slow = say(&w, 1, "GET /x HTTP/1.1\r\nHos");
+    const int stream = say(&w, 1, STREAM);
+    read_until(stream, "id: 1\n");
+    const int again = say(&w, 1, "GET /a HTTP/1.1\r\nHost: here\r\n\r\n");
+    read_until(again, "/a|here");
+    pass(&w, LEAT_HTTP_ASK_MS / 2);
+    wake(&w);
+    assert_int_equal(send(again, "GET /b HTTP/1.1\r\nHost: here\r\n\r\n", 34, MSG_NOSIGNAL), 34);
+    read_until(again, "/b|here");
+    pass(&w, LEAT_HTTP_ASK_MS / 2);
+    assert_int_equal(send(slow, "t", 1, MSG_NOSIGNAL), 1);
+    wake(&w);
+    while (!has_ended(slow)) rest();
+    assert_false(has_ended(stream));
+    assert_int_equal(send(again, "GET /c HTTP/1.1\r\nHost: here\r\n\r\n", 34, MSG_NOSIGNAL), 34);
+    read_until(again, "/c|here");
+    while (!has_ended(again)) { /* the answer is there before the server counts from its end */
+        pass(&w, LEAT_HTTP_ASK_MS);
+        wake(&w);
+        rest();
+    }
+    assert_int_equal(leat_http_streams(w.http), 1);
+    close(slow);
+    close(stream);
+    close(again);
+    leat_http_destroy(w.http);
+}
+
+/* A stream that was closed, though its browser had asked for more behind it. */
+static void closed_behind_bytes(void **state) {
+    world w = {.number = 1};
+    (void)state;
+    begin(&w);
+    const int s = say(&w, 1, STREAM STREAM);
+    read_until(s, "id: 1\n");
+    until_idle(&w);
+    assert_int_equal(shutdown(s, SHUT_WR), 0);
+    while (leat_http_streams(w.http) > 0) {
+        wake(&w);
+        rest();
+    }
+    close(s);
+    leat_http_destroy(w.http);
+}
+
 static void taken_port(void **state) {
     world w = {0}, again = {0};
     (void)state;
@@ -285,6 +342,8 @@ int main(void) {
         cmocka_unit_test(limits),
         cmocka_unit_test(news_comments_and_resume),
         cmocka_unit_test(slow_readers),
+        cmocka_unit_test(late_requests),
+        cmocka_unit_test(closed_behind_bytes),
         cmocka_unit_test(taken_port),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
