@@ -65,13 +65,15 @@ static leat_code load_accounts(leat_pg *pg, leat_crowd_seen *seen, leat_error *e
     return LEAT_OK;
 }
 
+/* A machine claims a unit while it still computes another: its time begins when that one ends. */
 static leat_code load_unit_seconds(leat_pg *pg, leat_crowd_seen *seen, leat_error *err) {
     leat_pg_rows *rows = NULL;
     LEAT_TRY(LEAT_DATABASE_ROWS(
         pg, &rows, 1, 1,
         "select percentile_cont(0.5) within group (order by extract(epoch from completed_at - "
-        "claimed_at)) from leat.work_units where run = $1 and iteration >= $2 and status = "
-        "'completed' and completed_at > claimed_at",
+        "begun)) from (select completed_at, greatest(claimed_at, lag(completed_at) over "
+        "(partition by claimed_by order by completed_at)) as begun from leat.work_units where run "
+        "= $1 and iteration >= $2 and status = 'completed') w where completed_at > begun",
         err, LEAT_PG_I(seen->id), LEAT_PG_I(seen->run.step - 1)));
     seen->unit_seconds = leat_pg_is_null(rows, 0, 0) ? NAN : leat_pg_real(rows, 0, 0);
     leat_pg_rows_destroy(rows);

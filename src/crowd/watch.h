@@ -31,7 +31,8 @@ typedef struct leat_crowd_seen {
     int worker_count, account_count, event_count;
     leat_crowd_account all; /* of all accounts; its name is "" */
     int64_t accounts;       /* how many there are */
-    double unit_seconds;    /* of the finished units of two steps, the median; NaN: none */
+    double unit_seconds;    /* of the finished units of two steps, the median, without the time
+                               that a unit has waited for the one before; NaN: none */
 } leat_crowd_seen;
 
 /* Values of a step that is done. */
