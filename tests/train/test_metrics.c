@@ -3,9 +3,11 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/mem.h"
 #include "train/run/metrics.h"
+#include "train/run/points.h"
 #include "train/tasks/images/dcgan_task.h"
 #include "train/tasks/images/image_feed.h"
 #include "train/tasks/images/measure.h"
@@ -129,6 +131,14 @@ static void lines_have_the_names_of_the_model(void **state) {
     }
 }
 
+static leat_metrics_recent recent;
+
+static leat_code read_run(leat_run_metrics **found, const leat_task *task, const char *path,
+                          int64_t most, leat_error *err) {
+    return leat_metrics_read(found, task, path,
+                             &(leat_metrics_reading){.most = most, .recent = &recent}, err);
+}
+
 static void check(const leat_run_metrics *found, const leat_value *names, int64_t steps) {
     assert_ptr_equal(found->names, names);
     assert_int_equal(found->last_step, steps);
@@ -158,11 +168,11 @@ static void what_is_written_is_read(void **state) {
         leat_run_metrics *found;
         snprintf(name, sizeof name, "read-%d.jsonl", i);
         const char *path = write_run(lists[i], measured, 9, name);
-        assert_ok(leat_metrics_read(&found, task_of(lists[i], measured), path, 10, err));
+        assert_ok(read_run(&found, task_of(lists[i], measured), path, 10, err));
         check(found, lists[i], 9);
         leat_run_metrics_destroy(found);
         /* a point is the mean of steps that follow each other: 1 .. 4, 5 .. 8, 9 */
-        assert_ok(leat_metrics_read(&found, task_of(lists[i], measured), path, 4, err));
+        assert_ok(read_run(&found, task_of(lists[i], measured), path, 4, err));
         assert_int_equal(found->point_count, 3);
         assert_int_equal(found->points[0].step, 4);
         for (int k = 0; k < leat_value_count(lists[i]); k++) {
@@ -177,7 +187,7 @@ static void names_that_one_side_alone_has(void **state) {
     const char *path = write_run(two, measured, 3, "sides.jsonl");
     leat_run_metrics *found;
     (void)state;
-    assert_ok(leat_metrics_read(&found, task_of(other, none), path, 10, err));
+    assert_ok(read_run(&found, task_of(other, none), path, 10, err));
     assert_int_equal(found->point_count, 3);
     assert_int_equal(found->measurement_count, 0);
     for (int i = 0; i < 3; i++) {
@@ -185,7 +195,7 @@ static void names_that_one_side_alone_has(void **state) {
         assert_true(found->points[i].values[1] == value_of(i + 1, 1));
     }
     leat_run_metrics_destroy(found);
-    assert_ok(leat_metrics_read(&found, task_of(none, none), path, 10, err));
+    assert_ok(read_run(&found, task_of(none, none), path, 10, err));
     assert_int_equal(found->point_count, 3);
     assert_true(found->points[2].seconds == 0.375);
     leat_run_metrics_destroy(found);
@@ -243,6 +253,82 @@ static void an_infinite_number_is_missing(void **state) {
     }
 }
 
+/* Numbers that are missing take nothing from a mean but themselves. */
+static void points_of_steps_without_numbers(void **state) {
+    leat_points points;
+    (void)state;
+    assert_ok(leat_points_create(&points, 2, err));
+    for (int64_t i = 1; i <= 8; i++) {
+        leat_run_point point = {.step = i, .seconds = i == 2 ? NAN : 1, .values = {NAN}};
+        point.values[0] = i == 1 || i == 6 ? INFINITY : (double)i;
+        point.values[1] = NAN;
+        leat_points_add(&points, &point);
+    }
+    assert_int_equal(points.count, 2);
+    assert_int_equal(points.points[0].step, 4);
+    assert_float_equal(points.points[0].values[0], 3, 1e-12);
+    assert_float_equal(points.points[1].values[0], 20.0 / 3, 1e-12);
+    assert_float_equal(points.points[0].seconds, 1, 1e-12);
+    assert_true(isnan(points.points[0].values[1]));
+    leat_points_clear(&points);
+    leat_points_add(&points, &(leat_run_point){.step = 1, .values = {5}});
+    assert_int_equal(points.count, 1);
+    assert_true(points.points[0].values[0] == 5);
+    leat_points_free(&points);
+}
+
+/* The last step, seconds of the last ones, and epochs. */
+static void what_was_last(void **state) {
+    const char *path = train_path("last.jsonl");
+    leat_run_metrics *found;
+    leat_metrics metrics;
+    (void)state;
+    const leat_task *task = task_of(two, measured);
+    assert_ok(leat_metrics_open(&metrics, task, path, -1, err));
+    for (int64_t number = 0; number <= 30; number++) {
+        leat_train_step step = step_of(two, measured, number);
+        if (number == 30) step.values[1] = NAN;
+        assert_ok(leat_metrics_step(&metrics, &step, 0.5, err));
+        if (number % 10 == 9)
+            assert_ok(leat_metrics_epoch(&metrics, number / 10, &step, (double)number, err));
+    }
+    assert_ok(read_run(&found, task, path, 4, err));
+    leat_run_metrics_destroy(found);
+    assert_int_equal(recent.steps, 30);
+    assert_true(recent.values[0] == value_of(30, 0) && isnan(recent.values[1]));
+    assert_float_equal(leat_metrics_seconds_median(&recent.step), 20.5 / 8, 1e-12);
+    assert_int_equal(recent.epochs, 3);
+    assert_float_equal(leat_metrics_seconds_median(&recent.epoch), 19, 1e-12);
+    assert_false(recent.crowded);
+    assert_int_equal(recent.since, 0);
+    const leat_train_step step = step_of(two, measured, 30);
+    for (int64_t epoch = 3; epoch < 5; epoch++)
+        assert_ok(leat_metrics_epoch(&metrics, epoch, &step, 1, err));
+    leat_metrics_close(&metrics);
+    assert_ok(read_run(&found, task, path, 4, err));
+    leat_run_metrics_destroy(found);
+    assert_true(recent.crowded && recent.epochs == 5);
+}
+
+static bool stops(void *user) { return --*(int *)user < 0; }
+
+/* A pipe is not waited for, and what is long can be left. */
+static void what_is_not_read(void **state) {
+    leat_run_metrics *found;
+    int asked = 1;
+    const leat_metrics_reading how = {.most = 4, .stop = stops, .user = &asked};
+    (void)state;
+    const char *path = write_run(two, measured, 3, "stopped.jsonl");
+    assert_int_equal(leat_metrics_read(&found, task_of(two, none), path, &how, NULL),
+                     LEAT_ERR_CANCELLED);
+    assert_null(found);
+    path = train_path("pipe.jsonl");
+    assert_int_equal(mkfifo(path, 0600), 0);
+    assert_fails(read_run(&found, task_of(two, none), path, 4, err), LEAT_ERR_INPUT,
+                 "not a regular file");
+    assert_null(found);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(values_by_name),
@@ -251,6 +337,9 @@ int main(void) {
         cmocka_unit_test(names_that_one_side_alone_has),
         cmocka_unit_test(a_model_has_names_of_its_own),
         cmocka_unit_test(an_infinite_number_is_missing),
+        cmocka_unit_test(points_of_steps_without_numbers),
+        cmocka_unit_test(what_was_last),
+        cmocka_unit_test(what_is_not_read),
     };
     return cmocka_run_group_tests(tests, NULL, train_teardown);
 }

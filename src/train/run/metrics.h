@@ -50,9 +50,40 @@ LEAT_MUST_CHECK leat_code leat_metrics_epoch(leat_metrics *metrics, int64_t epoc
  * what the line has besides is left out. False: it is not of a step, but of an epoch, or not ours.
  */
 bool leat_metrics_parse(const json_t *line, leat_train_step *step);
-/* The steps of a file as leat_run_metrics_load gives them; there may be no file yet. */
+
+/* Seconds of the last ones of many. */
+enum { LEAT_METRICS_RECENT = 20 };
+typedef struct leat_metrics_seconds {
+    double last[LEAT_METRICS_RECENT]; /* in a ring */
+    int64_t count;                    /* of all */
+} leat_metrics_seconds;
+void leat_metrics_seconds_add(leat_metrics_seconds *of, double seconds);
+double leat_metrics_seconds_median(const leat_metrics_seconds *of); /* NaN: of none */
+
+/* What the last lines say, which is not to be had from curves. */
+typedef struct leat_metrics_recent {
+    int64_t steps;                       /* lines of steps with numbers; 0: there is no last one */
+    double values[LEAT_STEP_VALUES_MAX]; /* of the last step; NaN: missing, or not finite */
+    leat_metrics_seconds step, epoch;
+    int64_t epochs; /* that have ended */
+    bool crowded;   /* more than one in a step: the seconds of an epoch mean nothing */
+    int64_t since;  /* measurements after the best one, as --patience counts them */
+} leat_metrics_recent;
+
+typedef struct leat_metrics_reading {
+    int64_t most;             /* points: see leat_run_metrics_load */
+    bool (*stop)(void *user); /* asked now and then: true is LEAT_ERR_CANCELLED; NULL: never */
+    void *user;
+    leat_metrics_recent *recent; /* NULL: not wanted */
+} leat_metrics_reading;
+/* The steps of a file as leat_run_metrics_load gives them; there may be no file yet.
+ * LEAT_ERR_INPUT: it is not a regular file. */
 LEAT_MUST_CHECK leat_code leat_metrics_read(leat_run_metrics **out, const leat_task *task,
-                                            const char *path, int64_t most, leat_error *err);
+                                            const char *path, const leat_metrics_reading *how,
+                                            leat_error *err);
+/* Of a run that is open. */
+LEAT_MUST_CHECK leat_code leat_run_metrics_read(leat_run_metrics **out, const leat_run *run,
+                                                const leat_metrics_reading *how, leat_error *err);
 /* Before a checkpoint says that these steps were taken. */
 LEAT_MUST_CHECK leat_code leat_metrics_sync(leat_metrics *metrics, leat_error *err);
 
