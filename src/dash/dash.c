@@ -30,6 +30,7 @@ typedef struct dash {
     pthread_mutex_t lock; /* of `metrics` */
     leat_buf metrics;
     leat_http *http;
+    int64_t wake_ns; /* when it is to be woken, also while a look takes long */
     leat_stop stop;
     char said[SAID][LEAT_MESSAGE_BYTES]; /* the last problem of each source */
 } dash;
@@ -147,7 +148,20 @@ static bool goes_on(dash *self) {
     return of->progress == NULL || of->progress(of->user, &progress);
 }
 
-static bool is_to_stop(void *self) { return !goes_on(self); }
+/* Streams get their comments, and slow readers are dropped, whatever the sources do. */
+static leat_code wake(dash *self, leat_error *err) {
+    const int64_t now_ns = leat_clock_ns();
+    if (self->http == NULL || now_ns < self->wake_ns) return LEAT_OK;
+    self->wake_ns = now_ns + LOOK_MS * INT64_C(1000000);
+    return leat_http_wake(self->http, err);
+}
+
+/* Asked by a look that takes long. That the server has failed is seen after it. */
+static bool is_to_stop(void *user) {
+    dash *self = user;
+    (void)wake(self, NULL);
+    return !goes_on(self);
+}
 
 /* A problem is said once, until there is another one or none. */
 static void say(dash *self, int source, leat_code code, const leat_error *err) {
@@ -203,38 +217,44 @@ static leat_code publish_curves(dash *self, leat_error *err) {
     return code;
 }
 
-static leat_code look(dash *self, leat_code *database_code, leat_error *err) {
-    leat_error why = {0};
-    if (self->has_run) say(self, 0, leat_run_source_look(&self->run, &why), &why);
-    *database_code = LEAT_OK;
-    if (self->has_database) {
-        *database_code = leat_database_source_look(&self->database, &why);
-        /* between two tries there is no other news of it */
-        if (*database_code != LEAT_OK || self->database.problem == NULL)
-            say(self, 1, *database_code, &why);
-    }
+static leat_code publish(dash *self, leat_error *err) {
     const leat_code code = publish_facts(self, err);
     return code == LEAT_OK ? publish_curves(self, err) : code;
 }
 
-/* What trying again does not mend. */
-static leat_code look_first(dash *self, leat_error *err) {
-    leat_code database_code;
-    LEAT_TRY(look(self, &database_code, err));
-    if (database_code == LEAT_ERR_OPTION || database_code == LEAT_ERR_UNSUPPORTED)
-        return leat_fail(err, database_code, "%s", self->said[1]);
-    return LEAT_OK;
+/* Between two tries there is no other news of a source with a problem. */
+static void look_at_run(dash *self) {
+    leat_error why = {0};
+    const leat_code code = leat_run_source_look(&self->run, &why);
+    if (code != LEAT_OK || self->run.problem == NULL) say(self, 0, code, &why);
+}
+
+static leat_code look_at_database(dash *self) {
+    leat_error why = {0};
+    const leat_code code = leat_database_source_look(&self->database, &why);
+    if (code != LEAT_OK || self->database.problem == NULL) say(self, 1, code, &why);
+    return code;
+}
+
+/* What is new in the folder does not wait for a database. */
+static leat_code look(dash *self, leat_error *err) {
+    if (self->has_run) look_at_run(self);
+    if (self->has_run && self->has_database) {
+        LEAT_TRY(publish(self, err));
+        LEAT_TRY(leat_http_wake(self->http, err));
+    }
+    if (self->has_database) (void)look_at_database(self);
+    LEAT_TRY(publish(self, err));
+    return leat_http_wake(self->http, err);
 }
 
 static leat_code serve(dash *self, leat_error *err) {
     _Atomic uint32_t word = 0;
     int64_t next_ns = leat_clock_ns() + LOOK_MS * INT64_C(1000000);
     while (goes_on(self)) {
-        leat_code ignored;
         leat_word_wait(&word, 0, WAIT_MS * INT64_C(1000000));
         if (leat_clock_ns() < next_ns) continue;
-        LEAT_TRY(look(self, &ignored, err));
-        LEAT_TRY(leat_http_wake(self->http, err));
+        LEAT_TRY(look(self, err));
         next_ns = leat_clock_ns() + LOOK_MS * INT64_C(1000000);
     }
     return LEAT_OK;
@@ -254,22 +274,38 @@ static leat_code listen_there(dash *self, leat_error *err) {
     return LEAT_OK;
 }
 
+/* What trying again does not mend ends it. */
+static leat_code look_first(dash *self, leat_error *err) {
+    if (!self->has_database) return LEAT_OK;
+    const leat_code code = look_at_database(self);
+    if (code == LEAT_ERR_OPTION || code == LEAT_ERR_UNSUPPORTED)
+        return leat_fail(err, code, "%s", self->said[1]);
+    return publish(self, err);
+}
+
+/* The page of a folder is there at once, whatever its database does. */
+static leat_code begin(dash *self, leat_error *err) {
+    if (self->has_run) LEAT_TRY(publish(self, err));
+    else LEAT_TRY(look_first(self, err));
+    if (!goes_on(self)) return LEAT_OK;
+    LEAT_TRY(listen_there(self, err));
+    if (self->has_run) LEAT_TRY(look_first(self, err));
+    return serve(self, err);
+}
+
 static leat_code run_all(dash *self, leat_error *err) {
     const leat_dash_options *of = self->options;
+    self->stop = (leat_stop){.asked = is_to_stop, .of = self};
     if (of->run != NULL) {
         self->has_run = true;
-        LEAT_TRY(leat_run_source_create(&self->run, of->run, err));
+        LEAT_TRY(leat_run_source_create(&self->run, of->run, &self->stop, err));
     }
     if (of->db != NULL) {
         self->has_database = true;
-        self->stop = (leat_stop){.asked = is_to_stop, .of = self};
         LEAT_TRY(leat_database_source_create(&self->database, of->db, &self->stop, err));
     }
     LEAT_TRY(LEAT_NEW(&self->facts, 1, err));
-    const leat_code code = look_first(self, err);
-    if (code != LEAT_OK || !goes_on(self)) return code;
-    LEAT_TRY(listen_there(self, err));
-    return serve(self, err);
+    return begin(self, err);
 }
 
 leat_dash_options leat_dash_options_default(void) {
@@ -284,7 +320,8 @@ leat_code leat_dash(const leat_dash_options *options, leat_error *err) {
     LEAT_TRY(leat_access_create(&self.access, options->listen, err));
     LEAT_TRY(leat_news_create(&self.news, err));
     pthread_mutex_init(&self.lock, NULL);
-    const leat_code code = run_all(&self, err);
+    leat_code code = run_all(&self, err);
+    if (code == LEAT_ERR_CANCELLED) code = LEAT_OK; /* by the caller, while something was read */
     leat_http_destroy(self.http);
     if (self.has_run) leat_run_source_destroy(&self.run);
     if (self.has_database) leat_database_source_destroy(&self.database);

@@ -163,20 +163,22 @@ static void fill_run(const leat_database_source *source, leat_dash_facts *facts)
 void leat_database_source_fill(const leat_database_source *source, bool alone,
                                leat_dash_facts *facts) {
     const leat_crowd_run *run = &source->seen.run;
-    const bool works =
-        strcmp(run->state, "open") == 0 && run->coordinated && source->seen.all.active > 0;
+    const bool is_open = strcmp(run->state, "open") == 0 && run->coordinated;
     facts->has_database = true;
     facts->database_problem = source->problem;
     facts->seen = source->seen;
-    facts->more.step_then = NAN;
+    facts->more = (leat_dash_more){.unit_seconds = NAN, .step_seconds = NAN, .step_then = NAN};
     if (source->seen.id == 0) return;
     const int64_t units = run->ready + run->out + run->done;
-    facts->more = leat_dash_estimate(&source->seen, units > 0 ? units : run->units);
+    if (is_open) facts->more = leat_dash_estimate(&source->seen, units > 0 ? units : run->units);
     if (alone) fill_run(source, facts);
     facts->steps = run->steps;
+    if (run->steps > 0) facts->epochs = 0;
+    facts->finished = facts->finished || strcmp(run->state, "finished") == 0;
     /* while nobody takes steps, the times of the last ones say nothing about the rest */
-    facts->seconds_left =
-        works ? run->step_seconds * (double)(run->steps - run->step) : (double)NAN;
+    facts->seconds_left = NAN;
+    if (is_open && source->seen.all.active > 0)
+        facts->seconds_left = run->step_seconds * (double)(run->steps - run->step);
 }
 
 static const leat_value seconds_names[] = {

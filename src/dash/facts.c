@@ -15,15 +15,13 @@ leat_dash_more leat_dash_estimate(const leat_crowd_seen *seen, int64_t units) {
                            .step_then = NAN};
     if (more.machines < 1 || units < 1 || !(more.unit_seconds > 0) || !(more.step_seconds > 0))
         return more;
+    const int64_t rounds = (units + more.machines - 1) / more.machines;
+    /* machines are faster than the median of units says, or not as many: it is no measure here */
+    if (more.step_seconds < (double)rounds * more.unit_seconds) return more;
     more.known = true;
-    more.rounds = (units + more.machines - 1) / more.machines;
+    more.rounds = rounds;
     more.rounds_then = (units + more.machines) / (more.machines + 1);
-    /* if machines are faster than the median unit says, the share of rounds is all that is known */
-    const double rounds = (double)more.rounds * more.unit_seconds;
-    if (more.step_seconds >= rounds)
-        more.step_then =
-            more.step_seconds - (double)(more.rounds - more.rounds_then) * more.unit_seconds;
-    else more.step_then = more.step_seconds * (double)more.rounds_then / (double)more.rounds;
+    more.step_then = more.step_seconds - (double)(rounds - more.rounds_then) * more.unit_seconds;
     return more;
 }
 
@@ -84,6 +82,12 @@ static void put_run(leat_json *json, const leat_dash_facts *facts) {
     leat_json_member_string(json, "many", facts->many);
     put_count(json, "step", facts->step);
     if (facts->steps > 0) put_count(json, "steps", facts->steps);
+    if (facts->epochs > 0) {
+        put_count(json, "epoch", facts->epoch);
+        put_count(json, "epochs", facts->epochs);
+    }
+    leat_json_member_bool(json, "finished", facts->finished);
+    leat_json_member_bool(json, "at_most", facts->at_most);
     put_rounded(json, "step_seconds", facts->step_seconds);
     put_rounded(json, "samples_per_second", facts->samples_per_second);
     put_rounded(json, "seconds_left", facts->seconds_left);
@@ -189,10 +193,10 @@ static void put_more(leat_json *json, const leat_dash_more *more) {
     put_count(json, "machines", more->machines);
     put_count(json, "units", more->units);
     put_rounded(json, "unit_seconds", more->unit_seconds);
+    put_rounded(json, "step_seconds", more->step_seconds);
     if (more->known) {
         put_count(json, "rounds", more->rounds);
         put_count(json, "rounds_then", more->rounds_then);
-        put_rounded(json, "step_seconds", more->step_seconds);
         put_rounded(json, "step_then", more->step_then);
     }
     leat_json_end_object(json);

@@ -38,7 +38,11 @@ typedef struct leat_dash_facts {
     /* The run, as the folder has it, or the database. */
     char name[256], model[65], many[33]; /* its samples in words: "images" */
     int64_t step, steps;                 /* taken; the last one, 0: not known */
-    int64_t quiet_seconds;               /* since the folder has changed, in whole minutes */
+    int64_t epoch, epochs;               /* ended; the last one, 0: not known, or steps are */
+    bool finished;                       /* its last step was taken, as far as that is known */
+    bool at_most;                        /* it may end before that (--patience) */
+    int64_t quiet_seconds; /* for longer than steps take the folder has not changed, in whole
+                              minutes; 0: it has, or is not known to */
     double step_seconds, samples_per_second, seconds_left; /* NaN: not known */
     leat_dash_number numbers[LEAT_DASH_SHOWN];             /* of the last step */
     int number_count;
@@ -62,7 +66,8 @@ typedef struct leat_dash_facts {
  * What a machine more would change, from medians that were measured: with U units a step and M
  * machines that work, the busiest computes ceil(U / M) of them one after the other, and with one
  * more ceil(U / (M + 1)). A step becomes shorter by the difference times the median of a unit, as
- * if all machines were alike. Not known before some units are finished and steps taken.
+ * if all machines were alike. Not known before some units are finished and steps taken, nor where
+ * the busiest machine's units would take longer than the steps do.
  */
 leat_dash_more leat_dash_estimate(const leat_crowd_seen *seen, int64_t units);
 

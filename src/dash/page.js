@@ -228,24 +228,28 @@ function about() {
         if (of.state === "open" && !of.coordinated) words.push("no coordinator runs");
         if (of.state === "open" && of.coordinated && of.all.active === 0)
             words.push("no machine works on it now");
-    } else if (facts.steps && facts.step >= facts.steps) words.push("finished");
-    else if (facts.folder && facts.folder.quiet_seconds >= 60)
+    } else if (facts.finished) words.push("finished");
+    else if (facts.folder && facts.folder.quiet_seconds > 0)
         words.push("no step for " + time(facts.folder.quiet_seconds));
     return words.join(", ");
 }
 
+/** How far it is, by steps, or by epochs where the number of steps is not known. */
 function head() {
-    const done = facts.steps > 0 && facts.step >= facts.steps;
+    const by_epochs = facts.epochs > 0, all = by_epochs ? facts.epochs : facts.steps || 0;
+    const left = facts.finished ? undefined : facts.seconds_left;
     document.title = (facts.name || "leat dash") + " - step " + count(facts.step);
     $("name").textContent = facts.name || "leat dash";
     $("about").textContent = about();
-    $("steps").textContent = "step " + count(facts.step) +
-        (facts.steps > 0 ? " of " + count(facts.steps) : "");
-    $("left").textContent = !done && facts.seconds_left !== undefined
-        ? (facts.seconds_left < 1 ? "less than 1 s" : time(facts.seconds_left)) + " left" : "";
-    $("progress").hidden = !(facts.steps > 0);
-    $("progress").max = facts.steps || 1;
-    $("progress").value = facts.step;
+    $("steps").textContent = "step " + count(facts.step) + (by_epochs
+        ? ", " + count(facts.epoch) + " of " + plural(all, "epoch", "epochs")
+        : all > 0 ? " of " + count(all) : "");
+    $("left").textContent = left === undefined ? ""
+        : left < 1 ? "less than 1 s left"
+        : (facts.at_most ? "at most " : "") + time(left) + " left";
+    $("progress").hidden = all === 0;
+    $("progress").max = facts.finished ? 1 : all || 1;
+    $("progress").value = facts.finished ? 1 : by_epochs ? facts.epoch : facts.step;
 }
 
 function problems() {
@@ -356,9 +360,14 @@ function one_more(of) {
     const more = of.one_more, how = $("more_how");
     how.parentNode.hidden = more.rounds === undefined;
     if (more.rounds === undefined) {
-        $("more").textContent = more.machines > 0
-            ? "Not known before steps are taken and units are finished."
-            : "Steps are taken as soon as a machine works.";
+        const measured = more.step_seconds > 0 && more.unit_seconds > 0;
+        $("more").textContent = of.state === "finished" ? "Nothing: the run is finished."
+            : of.state !== "open" ? "Not known while the run is " + of.state + "."
+            : !of.coordinated ? "Not known while no coordinator runs."
+            : more.machines === 0 ? "Steps are taken as soon as a machine works."
+            : measured ? "Not known: by the median time of a unit a step would take longer than " +
+              "it does, so machines are not alike, or some have come or gone."
+            : "Not known before steps are taken and units are finished.";
         return;
     }
     const gain = more.step_seconds / more.step_then - 1;

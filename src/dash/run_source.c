@@ -10,7 +10,8 @@
 #include "base/mem.h"
 #include "base/thread.h"
 
-enum { PAUSE = 20, MEDIAN_OF = 9, SAMPLES_BYTES_MAX = 64 << 20 };
+enum { PAUSE = 20, QUIET = 60, SAMPLES_BYTES_MAX = 64 << 20 };
+enum { METRICS = 1 }; /* of files */
 
 static const char *const files[LEAT_RUN_SOURCE_FILES] = {"training.json", "metrics.jsonl",
                                                          "samples", "checkpoints"};
@@ -46,9 +47,14 @@ static leat_code list_kept(const leat_run *run, int64_t **kept, int64_t *count, 
 static leat_code read_all(leat_run_source *source, leat_error *err) {
     leat_run *run = NULL, *before;
     leat_run_metrics *metrics = NULL;
+    leat_metrics_recent recent;
+    const leat_metrics_reading how = {.most = LEAT_DASH_POINTS,
+                                      .stop = source->stop->asked,
+                                      .user = source->stop->of,
+                                      .recent = &recent};
     int64_t *kept = NULL, count = 0;
     leat_code code = leat_run_open(&run, source->path, err);
-    if (code == LEAT_OK) code = leat_run_metrics_load(&metrics, run, LEAT_DASH_POINTS, err);
+    if (code == LEAT_OK) code = leat_run_metrics_read(&metrics, run, &how, err);
     if (code == LEAT_OK) code = list_kept(run, &kept, &count, err);
     if (code != LEAT_OK) {
         leat_free(kept);
@@ -59,6 +65,7 @@ static leat_code read_all(leat_run_source *source, leat_error *err) {
     leat_run_metrics_destroy(source->metrics);
     leat_free(source->kept);
     source->metrics = metrics;
+    source->recent = recent;
     source->kept = kept;
     source->kept_count = count;
     pthread_mutex_lock(&source->lock);
@@ -69,28 +76,36 @@ static leat_code read_all(leat_run_source *source, leat_error *err) {
     return LEAT_OK;
 }
 
+static leat_code note(leat_run_source *source, leat_code code) {
+    if (code != LEAT_ERR_CANCELLED)
+        source->problem = code == LEAT_OK ? NULL
+                                          : "The folder of the run cannot be read now; this is "
+                                            "what was read before.";
+    return code;
+}
+
 leat_code leat_run_source_look(leat_run_source *source, leat_error *err) {
     leat_path_facts now[LEAT_RUN_SOURCE_FILES];
     const int64_t begin_ns = leat_clock_ns();
     bool same = source->problem == NULL;
+    leat_code code = stat_files(source, now, err);
+    if (code != LEAT_OK) return note(source, code);
+    source->changed_ns = now[METRICS].kind == LEAT_PATH_FILE ? now[METRICS].mtime_ns : 0;
     if (begin_ns < source->next_ns) return LEAT_OK;
-    LEAT_TRY(stat_files(source, now, err));
     for (int i = 0; i < LEAT_RUN_SOURCE_FILES; i++)
         same = same && is_same(&now[i], &source->files[i]);
     if (same) return LEAT_OK;
     /* the files may change while they are read: then they differ from `now` the next time */
-    const leat_code code = read_all(source, err);
+    code = read_all(source, err);
     const int64_t end_ns = leat_clock_ns();
     source->next_ns = end_ns + PAUSE * (end_ns - begin_ns);
-    source->problem = code == LEAT_OK ? NULL
-                                      : "The folder of the run cannot be read now; this is what "
-                                        "was read before.";
     if (code == LEAT_OK) memcpy(source->files, now, sizeof now);
-    return code;
+    return note(source, code);
 }
 
-leat_code leat_run_source_create(leat_run_source *source, const char *path, leat_error *err) {
-    *source = (leat_run_source){.problem = "not read yet"};
+leat_code leat_run_source_create(leat_run_source *source, const char *path, const leat_stop *stop,
+                                 leat_error *err) {
+    *source = (leat_run_source){.problem = "not read yet", .stop = stop};
     pthread_mutex_init(&source->lock, NULL);
     LEAT_TRY(leat_path_check_local(path, err));
     LEAT_TRY(leat_path_real(path, source->path, err));
@@ -156,20 +171,36 @@ static int64_t count_steps(const leat_run *run, const leat_run_facts *of, int64_
     return leat_mul_size(epochs, of->samples, &all) ? (all - 1) / each + 1 : 0;
 }
 
-static int compare(const void *a, const void *b) {
-    const double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
+/* Since the last line: of a run that goes on, shorter than its steps take. 0: it may go on. */
+static int64_t count_quiet(const leat_run_source *source, double step_seconds) {
+    const double quiet = (double)time(NULL) - (double)source->changed_ns * 1e-9;
+    const double usual = step_seconds > QUIET / 5.0 ? 5 * step_seconds : QUIET;
+    return source->changed_ns > 0 && quiet >= usual ? (int64_t)quiet / 60 * 60 : 0;
 }
 
-/* The median of the last points; NaN: none is known. */
-static double median_seconds(const leat_run_metrics *metrics) {
-    double known[MEDIAN_OF];
-    int count = 0;
-    for (int64_t i = metrics->point_count - 1; i >= 0 && count < MEDIAN_OF; i--)
-        if (!isnan(metrics->points[i].seconds)) known[count++] = metrics->points[i].seconds;
-    if (count == 0) return NAN;
-    qsort(known, (size_t)count, sizeof known[0], compare);
-    return known[count / 2];
+static bool is_finished(const leat_run_source *source, const leat_dash_facts *facts) {
+    const int64_t patience = whole(source->run, "patience");
+    return (facts->steps > 0 && facts->step >= facts->steps) ||
+           (facts->epochs > 0 && facts->epoch >= facts->epochs) ||
+           (patience > 0 && source->recent.since >= patience);
+}
+
+/* By steps where their number is known, else by epochs. */
+static void fill_speed(const leat_run_source *source, const leat_run_facts *of, int64_t each,
+                       leat_dash_facts *facts) {
+    const leat_metrics_recent *recent = &source->recent;
+    const double epoch =
+        recent->crowded ? (double)NAN : leat_metrics_seconds_median(&recent->epoch);
+    if (facts->step_seconds > 0 && each > 0)
+        facts->samples_per_second = (double)each / facts->step_seconds;
+    else if (of->sample_size == 0 && epoch > 0 && of->samples > 0)
+        facts->samples_per_second = (double)of->samples / epoch;
+    /* while nobody takes steps, the times of the last ones say nothing about the rest */
+    if (facts->finished || facts->quiet_seconds > 0) return;
+    if (facts->steps > 0)
+        facts->seconds_left = facts->step_seconds * (double)(facts->steps - facts->step);
+    else if (facts->epochs > 0)
+        facts->seconds_left = epoch * (double)(facts->epochs - facts->epoch);
 }
 
 static void fill_times(const leat_run_source *source, const leat_run_facts *of,
@@ -179,12 +210,14 @@ static void fill_times(const leat_run_source *source, const leat_run_facts *of,
     if (units > 0 && size > 0 && of->sample_size > 0 && !leat_mul_size(units, size, &each))
         each = 0;
     facts->steps = count_steps(source->run, of, each);
-    facts->step_seconds = median_seconds(source->metrics);
+    facts->epoch = source->recent.epochs;
+    if (facts->steps == 0) facts->epochs = whole(source->run, "epochs");
+    facts->step_seconds = leat_metrics_seconds_median(&source->recent.step);
     facts->samples_per_second = facts->seconds_left = NAN;
-    if (facts->step_seconds > 0 && each > 0)
-        facts->samples_per_second = (double)each / facts->step_seconds;
-    if (facts->steps > 0)
-        facts->seconds_left = facts->step_seconds * (double)(facts->steps - facts->step);
+    facts->finished = is_finished(source, facts);
+    facts->at_most = whole(source->run, "patience") > 0;
+    facts->quiet_seconds = count_quiet(source, facts->step_seconds);
+    fill_speed(source, of, each, facts);
 }
 
 static void fill_best(const leat_run_metrics *metrics, leat_dash_facts *facts) {
@@ -214,9 +247,8 @@ void leat_run_source_fill(const leat_run_source *source, leat_dash_facts *facts)
     snprintf(facts->many, sizeof facts->many, "%s", of.many);
     facts->step = metrics->last_step;
     fill_times(source, &of, facts);
-    if (metrics->point_count > 0)
-        leat_dash_add_numbers(facts, metrics->names,
-                              metrics->points[metrics->point_count - 1].values);
+    if (source->recent.steps > 0)
+        leat_dash_add_numbers(facts, metrics->names, source->recent.values);
     fill_best(metrics, facts);
     fill_warnings(metrics, facts);
     facts->kept = source->kept;
@@ -224,8 +256,6 @@ void leat_run_source_fill(const leat_run_source *source, leat_dash_facts *facts)
     facts->checkpoint_step = -1;
     if (leat_run_checkpoint_at(source->run, of.checkpoint_count - 1, &checkpoint))
         facts->checkpoint_step = checkpoint.step;
-    const int64_t quiet = (int64_t)time(NULL) - source->files[1].mtime_ns / 1000000000;
-    facts->quiet_seconds = quiet > 0 ? quiet / 60 * 60 : 0;
 }
 
 static const leat_value seconds_names[] = {

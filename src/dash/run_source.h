@@ -11,7 +11,9 @@
 #include <pthread.h>
 
 #include "base/file.h"
+#include "crowd/stop.h"
 #include "dash/facts.h"
+#include "train/run/metrics.h"
 
 enum { LEAT_RUN_SOURCE_FILES = 4 };
 
@@ -19,7 +21,10 @@ typedef struct leat_run_source {
     char path[LEAT_PATH_BYTES];
     leat_path_facts files[LEAT_RUN_SOURCE_FILES]; /* as they were when it was read */
     int64_t next_ns;                              /* it is not read again before */
+    int64_t changed_ns; /* when metrics.jsonl was, by the clock of the file system; 0: there is none */
+    const leat_stop *stop;
     leat_run_metrics *metrics;
+    leat_metrics_recent recent;
     int64_t *kept;
     int64_t kept_count;
     const char *problem; /* NULL: none */
@@ -27,9 +32,10 @@ typedef struct leat_run_source {
     leat_run *run; /* changes under the lock */
 } leat_run_source;
 
-/* Reads it. LEAT_ERR_NOT_FOUND: it is not a run. *source is to be destroyed in any case. */
+/* Reads it. LEAT_ERR_NOT_FOUND: it is not a run. *source is to be destroyed in any case. `stop`
+ * outlives it, and ends long readings: LEAT_ERR_CANCELLED. */
 LEAT_MUST_CHECK leat_code leat_run_source_create(leat_run_source *source, const char *path,
-                                                 leat_error *err);
+                                                 const leat_stop *stop, leat_error *err);
 void leat_run_source_destroy(leat_run_source *source);
 /* Reads what has changed. An error is what is wrong now, such as a folder that was removed; the
  * facts are then those from before, and the next look may succeed. */

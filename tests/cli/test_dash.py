@@ -80,6 +80,57 @@ class DashRun(Training):
             dash.until("facts", lambda of: "problem" not in of["folder"])
             self.assertIn(run, dash.end())
 
+    def test_what_is_no_file(self):
+        """A pipe that nobody writes to, and a file without an end, are not waited for."""
+        run = self.begin()
+        metrics = f"{run}/metrics.jsonl"
+        with Dash(run) as dash:
+            os.rename(metrics, metrics + ".away")
+            content = dash.until("facts", lambda of: of["step"] == 0)
+            self.assertEqual(content["folder"]["quiet_seconds"], 0)
+            os.mkfifo(metrics)
+            dash.until("facts", lambda of: "problem" in of["folder"])
+            os.remove(metrics)
+            os.rename(metrics + ".away", metrics)
+            dash.until("facts", lambda of: "problem" not in of["folder"] and of["step"] == 4)
+            os.rename(f"{run}/training.json", f"{run}/away")
+            os.mkfifo(f"{run}/training.json")
+            dash.until("facts", lambda of: "problem" in of["folder"])
+            os.remove(f"{run}/training.json")
+            os.rename(f"{run}/away", f"{run}/training.json")
+            dash.until("facts", lambda of: "problem" not in of["folder"])
+            os.remove(f"{run}/training.json")
+            os.symlink("training.json", f"{run}/training.json")  # leads to itself
+            dash.until("facts", lambda of: "problem" in of["folder"])
+            said = dash.end()
+            self.assertEqual(said.count("not a regular file"), 1, said)
+        os.remove(f"{run}/training.json")
+        os.mkfifo(f"{run}/training.json")
+        self.bad(leat("dash", run), 1, "training.json")
+
+    def test_a_file_without_an_end(self):
+        run = self.begin()
+        with Dash(run) as dash:
+            os.truncate(f"{run}/metrics.jsonl", 1 << 42)
+            self.assertEqual(dash.json("/facts.json")["step"], 4)
+            dash.end()
+
+    def test_quiet(self):
+        """Of a run that takes no steps, nothing is said of the time that is left."""
+        run = self.begin()
+        path = f"{run}/training.json"
+        with open(path, encoding="utf-8") as file:
+            text = file.read()
+        self.assertIn('"steps": "4"', text)
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(text.replace('"steps": "4"', '"steps": "9"'))
+        with Dash(run) as dash:
+            facts = dash.until("facts", lambda of: "seconds_left" in of)
+            self.assertEqual((facts["finished"], facts["folder"]["quiet_seconds"]), (False, 0))
+            os.utime(f"{run}/metrics.jsonl", (1e9, 1e9))
+            facts = dash.until("facts", lambda of: "seconds_left" not in of)
+            self.assertGreater(facts["folder"]["quiet_seconds"], 1e8)
+
     def test_samples(self):
         run = self.begin()
         with Dash(run) as dash:

@@ -7,6 +7,7 @@ import tempfile
 import unittest
 
 from command import leat
+from dashed import Dash
 
 DATA = None  # a folder with `cache` and, without attacks among the validation windows, `plain`
 
@@ -60,6 +61,19 @@ class Runs(unittest.TestCase):
         whole = train("gat", "whole", "--epochs", 3, "--learning-rate", "1e-30")
         state = re.search("state   .*\n", whole.stdout)[0]
         self.assertIn(state, more.stdout)
+        self.on_a_page("early", epoch=3, epochs=9, finished=True, at_most=True)
+        self.on_a_page("whole", epoch=3, epochs=3, finished=True)
+
+    def on_a_page(self, run, **expected):
+        """What leat dash says of it: graphs have no number of steps, but epochs."""
+        if "libmicrohttpd present" not in " ".join(leat("version").stdout.split()):
+            return
+        with Dash(at(run)) as dash:
+            facts = dash.json("/facts.json")
+        self.assertEqual({name: facts[name] for name in expected}, expected)
+        self.assertGreater(facts["samples_per_second"], 0)
+        self.assertNotIn("seconds_left", facts)
+        self.assertNotIn("steps", facts)
 
     def test_memory(self):
         """What --dry-run says is enough, and with less by a half the run is refused."""

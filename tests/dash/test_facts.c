@@ -116,7 +116,7 @@ static void one_more_machine(void **state) {
         {3, 12, 2, 10, 8, 4, 3},                            /* 4 units each, then 3 */
         {4, 12, 2, 8, 8, 3, 3},                             /* the busiest still has 3 */
         {1, 2, 5, 12, 7, 2, 1},      {5, 3, 2, 4, 4, 1, 1}, /* more machines than units */
-        {1, 4, 5, 10, 5, 4, 2},    /* units take longer than the step: by the share of rounds */
+        {1, 4, 5, 10, NAN, 0, 0},  /* units would take longer than the step does */
         {0, 12, 2, 10, NAN, 0, 0}, /* nobody works */
         {3, 12, NAN, 10, NAN, 0, 0}, {3, 12, 2, NAN, NAN, 0, 0}, {3, 0, 2, 10, NAN, 0, 0},
     };
