@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/mem.h"
 #include "base/thread.h"
 #include "train/run/task.h"
 
@@ -13,63 +12,29 @@ enum { RETRY_SECONDS = 5 };
 
 leat_code leat_database_source_create(leat_database_source *source, const char *url,
                                       const leat_stop *stop, leat_error *err) {
-    *source = (leat_database_source){.span = 1};
-    LEAT_TRY(LEAT_NEW(&source->points, LEAT_DASH_POINTS, err));
+    *source = (leat_database_source){0};
+    LEAT_TRY(leat_points_create(&source->points, LEAT_DASH_POINTS, err));
     return leat_crowd_watch_create(&source->watch, url, stop, err);
 }
 
 void leat_database_source_destroy(leat_database_source *source) {
     leat_crowd_watch_destroy(source->watch);
-    leat_free(source->points);
+    leat_points_free(&source->points);
 }
 
 /* ---- Steps ---------------------------------------------------------------------------------- */
 
 static void forget(leat_database_source *source) {
-    source->count = source->in_last = 0;
-    source->span = 1;
+    leat_points_clear(&source->points);
     source->last = (leat_crowd_step){0};
     source->changed = false;
 }
-
-/* NaN, not known, is passed over: of the two what is known. */
-static double mean(double a, double b, double share) {
-    if (isnan(a)) return b;
-    return isnan(b) ? a : a + (b - a) * share;
-}
-
-static void add_to(leat_database_point *to, const leat_database_point *more, double share) {
-    to->step = more->step;
-    to->seconds = mean(to->seconds, more->seconds, share);
-    for (int i = 0; i < LEAT_STEP_VALUES_MAX; i++)
-        to->values[i] = mean(to->values[i], more->values[i], share);
-}
-
-static void add_point(leat_database_source *source, const leat_database_point *point) {
-    if (source->count > 0 && source->in_last < source->span) {
-        source->in_last++;
-        add_to(&source->points[source->count - 1], point, 1.0 / (double)source->in_last);
-        return;
-    }
-    if (source->count == LEAT_DASH_POINTS) {
-        for (int64_t i = 0; i < LEAT_DASH_POINTS / 2; i++) {
-            source->points[i] = source->points[2 * i];
-            add_to(&source->points[i], &source->points[2 * i + 1], 0.5);
-        }
-        source->count = LEAT_DASH_POINTS / 2;
-        source->span *= 2;
-    }
-    source->points[source->count++] = *point;
-    source->in_last = 1;
-}
-
-_Static_assert(LEAT_DASH_POINTS % 2 == 0, "neighbours are merged");
 
 /* The last step comes again, to be compared: times are left out, since the one of the first step
  * that is read is not known. */
 static void on_step(void *user, const leat_crowd_step *step) {
     leat_database_source *source = user;
-    leat_database_point point = {.step = step->step, .seconds = step->seconds};
+    leat_run_point point = {.step = step->step, .seconds = step->seconds};
     if (step->step == source->last.step) {
         source->changed = step->value_count != source->last.value_count ||
                           memcmp(step->values, source->last.values, sizeof step->values) != 0;
@@ -78,7 +43,7 @@ static void on_step(void *user, const leat_crowd_step *step) {
     if (source->changed || step->step < source->last.step) return;
     for (int i = 0; i < LEAT_STEP_VALUES_MAX; i++)
         point.values[i] = i < step->value_count ? step->values[i] : NAN;
-    add_point(source, &point);
+    leat_points_add(&source->points, &point);
     source->last = *step;
 }
 
@@ -133,6 +98,7 @@ leat_code leat_database_source_look(leat_database_source *source, leat_error *er
         source->next_ns = leat_clock_ns() + RETRY_SECONDS * INT64_C(1000000000);
         return code;
     }
+    source->looked_ns = leat_clock_ns();
     /* read from the first step on by the next look */
     if (source->changed || (run != 0 && source->seen.id != run) ||
         source->seen.run.step < source->last.step)
@@ -160,6 +126,14 @@ static void fill_run(const leat_database_source *source, leat_dash_facts *facts)
     if (run->value_count > 0) leat_dash_add_numbers(facts, source->names, values);
 }
 
+/* What was "now" when it was read is not, if nothing was read since. */
+static void age(const leat_database_source *source, leat_crowd_seen *seen) {
+    const double seconds = (double)(leat_clock_ns() - source->looked_ns) * 1e-9;
+    if (source->problem == NULL) return;
+    for (int i = 0; i < seen->worker_count; i++) seen->workers[i].seen_seconds += seconds;
+    for (int i = 0; i < seen->event_count; i++) seen->events[i].seconds += seconds;
+}
+
 void leat_database_source_fill(const leat_database_source *source, bool alone,
                                leat_dash_facts *facts) {
     const leat_crowd_run *run = &source->seen.run;
@@ -167,6 +141,7 @@ void leat_database_source_fill(const leat_database_source *source, bool alone,
     facts->has_database = true;
     facts->database_problem = source->problem;
     facts->seen = source->seen;
+    age(source, &facts->seen);
     facts->more = (leat_dash_more){.unit_seconds = NAN, .step_seconds = NAN, .step_then = NAN};
     if (source->seen.id == 0) return;
     const int64_t units = run->ready + run->out + run->done;
@@ -177,21 +152,13 @@ void leat_database_source_fill(const leat_database_source *source, bool alone,
     facts->finished = facts->finished || strcmp(run->state, "finished") == 0;
     /* while nobody takes steps, the times of the last ones say nothing about the rest */
     facts->seconds_left = NAN;
-    if (is_open && source->seen.all.active > 0)
+    if (is_open && source->problem == NULL && source->seen.all.active > 0)
         facts->seconds_left = run->step_seconds * (double)(run->steps - run->step);
 }
 
-static const leat_value seconds_names[] = {
-    {.name = "seconds", .label = "seconds per step", .figure = "Time", .axis = "seconds"}, {0}};
-
 void leat_database_source_draw(const leat_database_source *source, leat_dash_curves *curves) {
-    const leat_database_point *points = source->points;
-    if (source->count == 0 || source->names == NULL) return;
-    const leat_dash_figure of = {.count = source->count,
-                                 .stride = sizeof *points / sizeof(double),
-                                 .steps = &points[0].step};
-    leat_dash_add_curves(curves, source->names, &of, points[0].values);
-    leat_dash_add_curves(curves, seconds_names, &of, &points[0].seconds);
+    const leat_points *of = &source->points;
+    if (source->names == NULL) return;
+    leat_dash_add_points(curves, source->names, of->points, of->count);
+    leat_dash_add_seconds(curves, of->points, of->count);
 }
-
-_Static_assert(sizeof(leat_database_point) % sizeof(double) == 0, "a stride in doubles");

@@ -7,24 +7,19 @@
 #define LEAT_DASH_DATABASE_SOURCE_H
 
 #include "dash/facts.h"
-
-typedef struct leat_database_point {
-    int64_t step;
-    double seconds;
-    double values[LEAT_STEP_VALUES_MAX];
-} leat_database_point;
+#include "train/run/points.h"
 
 typedef struct leat_database_source {
     leat_crowd_watch *watch;
     leat_crowd_seen seen; /* id 0: nothing was read yet */
     const char *problem;  /* NULL: none */
+    int64_t looked_ns;    /* when `seen` was read */
     int64_t next_ns;      /* no look before, after one that failed */
     /* Names of the values: the model's, or as the database has them. */
     const leat_value *names;
     leat_value own_names[LEAT_STEP_VALUES_MAX + 1];
     char own_texts[LEAT_STEP_VALUES_MAX][49];
-    leat_database_point *points;  /* [LEAT_DASH_POINTS] */
-    int64_t count, span, in_last; /* points; steps of one; steps in the last one */
+    leat_points points;
     leat_crowd_step last;
     bool changed; /* the last step is not what it was */
 } leat_database_source;

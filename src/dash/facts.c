@@ -34,7 +34,6 @@ void leat_dash_add_numbers(leat_dash_facts *facts, const leat_value *list, const
         if (again) continue;
         for (int k = i; k < leat_value_count(list); k++)
             if (list[k].sum != NULL && strcmp(list[k].sum, list[i].sum) == 0) sum += values[k];
-        if (isnan(sum)) continue;
         leat_dash_number *to = &facts->numbers[facts->number_count++];
         snprintf(to->label, sizeof to->label, "%s", list[i].sum);
         to->value = sum;
@@ -70,7 +69,7 @@ static void put_numbers(leat_json *json, const leat_dash_facts *facts) {
     for (int i = 0; i < facts->number_count; i++) {
         leat_json_begin_object(json);
         leat_json_member_string(json, "label", facts->numbers[i].label);
-        put_rounded(json, "value", facts->numbers[i].value);
+        put_rounded(json, "value", facts->numbers[i].value); /* none: not finite */
         leat_json_end_object(json);
     }
     leat_json_end_array(json);
@@ -99,6 +98,7 @@ static void put_kept(leat_json *json, const leat_dash_facts *facts) {
     const int64_t count = facts->kept_count;
     const int64_t shown = count < LEAT_DASH_PICKED ? count : LEAT_DASH_PICKED;
     put_count(json, "kept", count);
+    put_count(json, "samples_version", facts->kept_version);
     leat_json_key(json, "samples");
     leat_json_begin_array(json);
     for (int64_t i = 0; i < shown; i++)
@@ -264,6 +264,28 @@ void leat_dash_add_curves(leat_dash_curves *curves, const leat_value *list,
         }
         to->lines[to->line_count++] = (leat_dash_line){.value = &list[i], .ys = values + i};
     }
+}
+
+_Static_assert(sizeof(leat_run_point) % sizeof(double) == 0, "a stride in doubles");
+
+static leat_dash_figure figure_of(const leat_run_point *points, int64_t count) {
+    return (leat_dash_figure){
+        .count = count, .stride = sizeof *points / sizeof(double), .steps = &points[0].step};
+}
+
+void leat_dash_add_points(leat_dash_curves *curves, const leat_value *list,
+                          const leat_run_point *points, int64_t count) {
+    if (count == 0) return;
+    const leat_dash_figure of = figure_of(points, count);
+    leat_dash_add_curves(curves, list, &of, points[0].values);
+}
+
+void leat_dash_add_seconds(leat_dash_curves *curves, const leat_run_point *points, int64_t count) {
+    static const leat_value seconds[] = {
+        {.name = "seconds", .label = "seconds per step", .figure = "Time", .axis = "seconds"}, {0}};
+    if (count == 0) return;
+    const leat_dash_figure of = figure_of(points, count);
+    leat_dash_add_curves(curves, seconds, &of, &points[0].seconds);
 }
 
 static void put_line(leat_json *json, const leat_dash_figure *figure, const leat_dash_line *line) {

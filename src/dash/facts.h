@@ -22,7 +22,7 @@ enum {
 
 typedef struct leat_dash_number {
     char label[49];
-    double value;
+    double value; /* NaN: it is not finite */
 } leat_dash_number;
 
 /* What one more machine would bring: see leat_dash_estimate. */
@@ -51,6 +51,7 @@ typedef struct leat_dash_facts {
     const char *folder_problem; /* NULL: none */
     const int64_t *kept;        /* steps with samples, of the source */
     int64_t kept_count;
+    int64_t kept_version; /* another one when any of them may be another picture */
     int64_t checkpoint_step, best_step; /* -1: none */
     char measure[49];                   /* the first thing measured; "": nothing */
     double best;
@@ -71,7 +72,7 @@ typedef struct leat_dash_facts {
  */
 leat_dash_more leat_dash_estimate(const leat_crowd_seen *seen, int64_t units);
 
-/* Numbers of a step by the sums of their list, as far as there is place. */
+/* Numbers of a step by the sums of their list, as far as there is place. NaN: it is not finite. */
 void leat_dash_add_numbers(leat_dash_facts *facts, const leat_value *list, const double *values);
 
 /* One line. */
@@ -100,6 +101,10 @@ typedef struct leat_dash_curves {
  * apart; those that belong to no figure are left out. */
 void leat_dash_add_curves(leat_dash_curves *curves, const leat_value *list,
                           const leat_dash_figure *points, const double *values);
+/* Those of steps, by their list, and their seconds. count may be 0. */
+void leat_dash_add_points(leat_dash_curves *curves, const leat_value *list,
+                          const leat_run_point *points, int64_t count);
+void leat_dash_add_seconds(leat_dash_curves *curves, const leat_run_point *points, int64_t count);
 LEAT_MUST_CHECK leat_code leat_dash_curves_json(const leat_dash_curves *curves, leat_json **out,
                                                 const char **text, int64_t *size_bytes,
                                                 leat_error *err);

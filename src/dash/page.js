@@ -12,6 +12,7 @@ const RETRY_MS = 10000; // after a refusal: as many pages as possible are open
 const SVG = document.createElementNS.bind(document, "http://www.w3.org/2000/svg");
 const $ = (id) => document.getElementById(id);
 let facts = null, curves = null, picked = -1;
+let pointed = null; // the figure under the pointer, and where, from 0 to 1
 
 // ---- Words -----------------------------------------------------------------------------------
 
@@ -166,17 +167,25 @@ function draw_figure(figure, width) {
         at.setAttribute("visibility", "hidden");
         show_values(figure, texts, head, figure.steps.length - 1);
     };
-    svg.addEventListener("pointermove", (event) => {
-        const frame = svg.getBoundingClientRect();
-        const x = (event.clientX - frame.left) * width / frame.width;
-        const index = nearest(figure, (x - box.left) / (box.right - box.left) * last);
+    const show = (part) => {
+        const index = nearest(figure, (part * width - box.left) / (box.right - box.left) * last);
         at.setAttribute("x1", box.x(figure.steps[index]));
         at.setAttribute("x2", box.x(figure.steps[index]));
         at.setAttribute("visibility", "visible");
         show_values(figure, texts, head, index);
+    };
+    svg.addEventListener("pointermove", (event) => {
+        const frame = svg.getBoundingClientRect();
+        pointed = {title: figure.title, part: (event.clientX - frame.left) / frame.width};
+        show(pointed.part);
     });
-    svg.addEventListener("pointerleave", newest);
+    svg.addEventListener("pointerleave", () => {
+        if (!svg.isConnected) return; // it was drawn again under the pointer
+        pointed = null;
+        newest();
+    });
     newest();
+    if (pointed && pointed.title === figure.title) show(pointed.part);
     return [caption, svg];
 }
 
@@ -202,7 +211,8 @@ function draw_curves() {
 
 function cards() {
     const of = facts.database, out = [];
-    for (const item of facts.numbers) out.push([item.label, number(item.value)]);
+    for (const item of facts.numbers)
+        out.push([item.label, item.value === undefined ? "not finite" : number(item.value)]);
     if (facts.step_seconds !== undefined) out.push(["a step", time(facts.step_seconds)]);
     if (facts.samples_per_second !== undefined)
         out.push([facts.many + " per second", number(facts.samples_per_second)]);
@@ -279,7 +289,8 @@ function show_samples() {
     $("earlier").disabled = index === 0;
     $("later").disabled = newest;
     $("picked").textContent = "step " + count(step) + (newest ? ", the newest" : "");
-    const source = "/samples/" + step + ".png";
+    // a run that went back takes the same steps again, with other pictures
+    const source = "/samples/" + step + ".png?v=" + facts.folder.samples_version;
     if ($("picture").getAttribute("src") !== source) $("picture").setAttribute("src", source);
 }
 
@@ -416,6 +427,17 @@ function show_facts() {
     crowd();
 }
 
+/** A server that was started again has another token: trying again would not help. */
+async function after_refusal() {
+    const answer = await fetch("/facts.json", {method: "HEAD"}).catch(() => null);
+    if (answer && answer.status === 401) {
+        $("state").textContent = "Not connected: leat dash was started again, and has printed a " +
+            "new link. Open that.";
+        return;
+    }
+    setTimeout(follow, RETRY_MS);
+}
+
 function follow() {
     const stream = new EventSource("/events");
     stream.addEventListener("facts", (event) => {
@@ -429,7 +451,7 @@ function follow() {
     stream.onopen = () => { $("state").textContent = "Live."; };
     stream.onerror = () => {
         $("state").textContent = "Not connected; this page tries again.";
-        if (stream.readyState === EventSource.CLOSED) setTimeout(follow, RETRY_MS);
+        if (stream.readyState === EventSource.CLOSED) after_refusal();
     };
 }
 

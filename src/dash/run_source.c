@@ -11,7 +11,7 @@
 #include "base/thread.h"
 
 enum { PAUSE = 20, QUIET = 60, SAMPLES_BYTES_MAX = 64 << 20 };
-enum { METRICS = 1 }; /* of files */
+enum { METRICS = 1, SAMPLES }; /* of files */
 
 static const char *const files[LEAT_RUN_SOURCE_FILES] = {"training.json", "metrics.jsonl",
                                                          "samples", "checkpoints"};
@@ -253,32 +253,23 @@ void leat_run_source_fill(const leat_run_source *source, leat_dash_facts *facts)
     fill_warnings(metrics, facts);
     facts->kept = source->kept;
     facts->kept_count = source->kept_count;
+    facts->kept_version = source->files[SAMPLES].mtime_ns / 1000000;
     facts->checkpoint_step = -1;
     if (leat_run_checkpoint_at(source->run, of.checkpoint_count - 1, &checkpoint))
         facts->checkpoint_step = checkpoint.step;
 }
 
-static const leat_value seconds_names[] = {
-    {.name = "seconds", .label = "seconds per step", .figure = "Time", .axis = "seconds"}, {0}};
-
 void leat_run_source_draw(const leat_run_source *source, leat_dash_curves *curves) {
     const leat_run_metrics *metrics = source->metrics;
-    const leat_run_point *points = metrics->points;
     const leat_run_measurement *measured = metrics->measurements;
-    leat_dash_figure of = {.count = metrics->point_count,
-                           .stride = sizeof *points / sizeof(double)};
-    if (of.count > 0) {
-        of.steps = &points[0].step;
-        leat_dash_add_curves(curves, metrics->names, &of, points[0].values);
-    }
+    leat_dash_add_points(curves, metrics->names, metrics->points, metrics->point_count);
     if (metrics->measurement_count > 0) {
         const leat_dash_figure few = {.count = metrics->measurement_count,
                                       .stride = sizeof *measured / sizeof(double),
                                       .steps = &measured[0].step};
         leat_dash_add_curves(curves, metrics->measures, &few, measured[0].values);
     }
-    if (of.count > 0) leat_dash_add_curves(curves, seconds_names, &of, &points[0].seconds);
+    leat_dash_add_seconds(curves, metrics->points, metrics->point_count);
 }
 
-_Static_assert(sizeof(leat_run_point) % sizeof(double) == 0, "a stride in doubles");
 _Static_assert(sizeof(leat_run_measurement) % sizeof(double) == 0, "a stride in doubles");

@@ -66,6 +66,10 @@ class DashRun(Training):
             self.trained(run, "--resume", "--rewind", "4", "--steps", "6")
             content = dash.until("facts", lambda of: of["step"] == 6)
             self.assertEqual(content["folder"]["samples"], [0, 2, 4])
+            # what comes again under the same name is another picture
+            version = content["folder"]["samples_version"]
+            self.sampled(run, 6)
+            dash.until("facts", lambda of: of["folder"]["samples_version"] != version)
             self.assertEqual(dash.json("/curves.json")["figures"][0]["steps"], [1, 2, 3, 4, 5, 6])
             self.assertIn("Ctrl-C", dash.end())
 
@@ -138,6 +142,7 @@ class DashRun(Training):
             self.assertEqual((status, headers["Content-Type"]), (200, "image/png"))
             with open(f"{run}/samples/step-000000002.png", "rb") as file:
                 self.assertEqual(body, file.read())
+            self.assertEqual(dash.get("/samples/2.png?v=1")[2], body)
             self.assertEqual(dash.get("/samples/2.png", "HEAD")[2], b"")
             for path in ("/samples/3.png", "/samples/", "/samples/2", "/samples/2.pngx",
                          "/samples/+2.png", "/samples/-2.png", "/samples/../config.yaml",

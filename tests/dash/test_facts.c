@@ -165,6 +165,11 @@ static void curves_and_sums(void **state) {
     assert_int_equal(facts->number_count, 1);
     assert_string_equal(facts->numbers[0].label, "sum");
     assert_float_equal(facts->numbers[0].value, 4, 0);
+    /* a loss that is not finite is said to be so, and not left out */
+    *facts = (leat_dash_facts){0};
+    leat_dash_add_numbers(facts, names, (const double[]){NAN, 2, 3, 4});
+    assert_int_equal(facts->number_count, 1);
+    assert_true(isnan(facts->numbers[0].value));
 }
 
 int main(void) {
