@@ -78,7 +78,12 @@ leat_code leat_access_create(leat_access *access, const char *listen, leat_error
     access->open = is_loopback(&access->place);
     snprintf(access->cookie_name, sizeof access->cookie_name, "leat_dash_%d",
              (int)access->place.port);
-    return access->open ? LEAT_OK : draw_token(access, err);
+    if (access->open) return LEAT_OK;
+    LEAT_TRY(draw_token(access, err));
+    /* two servers that chose their ports themselves have different cookies, too */
+    if (access->place.port == 0)
+        snprintf(access->cookie_name, sizeof access->cookie_name, "leat_dash_%.8s", access->cookie);
+    return LEAT_OK;
 }
 
 /* ---- Requests ------------------------------------------------------------------------------- */
@@ -86,6 +91,13 @@ leat_code leat_access_create(leat_access *access, const char *listen, leat_error
 /* Whether the first bytes of a text are this name, whatever the case of its letters. */
 static bool is_name(const char *text, size_t size, const char *name) {
     return name[0] != 0 && strlen(name) == size && strncasecmp(text, name, size) == 0;
+}
+
+/* The machine's own name, whole, or its first part alone. */
+static bool is_own(const leat_access *access, const char *text, size_t size) {
+    const size_t first = strcspn(access->own, ".");
+    return is_name(text, size, access->own) ||
+           (first > 0 && size == first && strncasecmp(text, access->own, first) == 0);
 }
 
 bool leat_access_knows_host(const leat_access *access, const char *host) {
@@ -100,9 +112,9 @@ bool leat_access_knows_host(const leat_access *access, const char *host) {
     size_t size = (size_t)(end - host);
     if (!parse_port(end, &port)) return false;
     if (parse_address(host, end, &number) || is_name(host, size, "localhost")) return true;
-    if (is_name(host, size, access->own)) return true;
+    if (is_own(access, host, size)) return true;
     return size > most && strncasecmp(end - most, local, most) == 0 &&
-           is_name(host, size - most, access->own);
+           is_own(access, host, size - most);
 }
 
 bool leat_access_is_equal(const char *given, const char *wanted) {
@@ -112,13 +124,6 @@ bool leat_access_is_equal(const char *given, const char *wanted) {
     for (size_t i = 0; i < size; i++)
         differ |= (unsigned char)wanted[i] ^ (unsigned char)given[given_size == size ? i : 0];
     return differ == 0;
-}
-
-static void say(leat_http_reply *reply, int status, const char *type, const char *words) {
-    reply->status = status;
-    reply->type = type;
-    reply->body = words;
-    reply->body_bytes = (int64_t)strlen(words);
 }
 
 /* What a browser asks for because of a page of another site: all but the page itself. */
@@ -140,13 +145,12 @@ static void lead_on(const leat_access *access, leat_http_reply *reply) {
 bool leat_access_admit(const leat_access *access, const leat_http_request *request,
                        leat_http_reply *reply) {
     if (!leat_access_knows_host(access, request->host)) {
-        say(reply, 421, "text/plain; charset=utf-8",
-            "This server does not know that name. Use the address that leat dash has printed, its "
-            "number if need be.\n");
+        *reply = leat_http_words(421, "This server does not know that name. Use the address that "
+                                      "leat dash has printed, its number if need be.\n");
         return false;
     }
     if (is_from_elsewhere(request)) {
-        say(reply, 403, "text/plain; charset=utf-8", "Not for pages of other sites.\n");
+        *reply = leat_http_words(403, "Not for pages of other sites.\n");
         return false;
     }
     if (access->open || leat_access_is_equal(request->cookie, access->cookie)) return true;
@@ -157,9 +161,11 @@ bool leat_access_admit(const leat_access *access, const leat_http_request *reque
             return false;
         }
     }
-    say(reply, 401, "text/html; charset=utf-8",
+    *reply = leat_http_words(
+        401,
         "<!DOCTYPE html>\n<html lang=\"en\">\n<meta charset=\"utf-8\">\n<title>leat dash</title>\n"
         "<p>This page is shown to those who have its link, with the token that leat dash has "
         "printed.</p>\n<p>If you have just followed that link: <a href=\"/\">continue</a>.</p>\n");
+    reply->type = "text/html; charset=utf-8";
     return false;
 }

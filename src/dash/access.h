@@ -14,10 +14,10 @@
 typedef struct leat_access {
     leat_http_place place;
     char listen[64]; /* the address alone, as in a URL: "127.0.0.1", "[::1]" */
-    char own[256];   /* name of this machine, in lower case */
+    char own[256];   /* name of this machine, in any case; "": not known */
     bool open;       /* no token is needed */
     char token[LEAT_ACCESS_TOKEN_BYTES];
-    char cookie_name[32], cookie[65]; /* by the port; its value: a hash of the token */
+    char cookie_name[32], cookie[65]; /* by the port, if that was chosen; a hash of the token */
 } leat_access;
 
 /* Reads "ADDRESS:PORT": an IPv4 address, an IPv6 address in brackets, or localhost; without a port
@@ -27,7 +27,8 @@ LEAT_MUST_CHECK leat_code leat_access_create(leat_access *access, const char *li
                                              leat_error *err);
 
 /* Whether a header "Host" names this machine: a number, as browsers cannot be led elsewhere with;
- * localhost; or the machine's own name, also with ".local". NULL: it is missing. */
+ * localhost; or the machine's own name, whole or its first part, also with ".local". NULL: it is
+ * missing. */
 bool leat_access_knows_host(const leat_access *access, const char *host);
 /* In a time that does not depend on where they differ. NULL is equal to nothing. */
 bool leat_access_is_equal(const char *given, const char *wanted);

@@ -367,8 +367,8 @@ static struct MHD_Response *of_text(const leat_http *http, const char *text, int
 
 static enum MHD_Result send_words(leat_http *http, struct MHD_Connection *connection, int status,
                                   const char *words) {
-    const leat_http_reply reply = {.status = status, .type = "text/plain; charset=utf-8"};
-    return send_response(http, connection, &reply, of_text(http, words, (int64_t)strlen(words)));
+    const leat_http_reply reply = leat_http_words(status, words);
+    return send_response(http, connection, &reply, of_text(http, words, reply.body_bytes));
 }
 
 static ssize_t read_file(void *file, uint64_t position, char *to, size_t size) {
@@ -491,6 +491,10 @@ static leat_code cannot_listen(const leat_http_place *place, leat_error *err) {
     if (number == EADDRINUSE)
         return leat_fail(err, LEAT_ERR_OPTION,
                          "--listen %s: another program listens there; choose another port", where);
+    if (number == EACCES)
+        return leat_fail(err, LEAT_ERR_OPTION,
+                         "--listen %s: this user may not listen there; choose a port above 1023",
+                         where);
     if (number == EADDRNOTAVAIL)
         return leat_fail(err, LEAT_ERR_OPTION, "--listen %s: this machine has no such address",
                          where);

@@ -9,6 +9,8 @@
 #ifndef LEAT_DASH_HTTP_H
 #define LEAT_DASH_HTTP_H
 
+#include <string.h>
+
 #include "base/file.h"
 #include "base/mem.h"
 
@@ -58,6 +60,14 @@ typedef struct leat_http_reply {
     bool stream;
     leat_http_cursor cursor; /* of the stream */
 } leat_http_reply;
+
+/* A line of text, which outlives the call. */
+static inline leat_http_reply leat_http_words(int status, const char *words) {
+    return (leat_http_reply){.status = status,
+                             .type = "text/plain; charset=utf-8",
+                             .body = words,
+                             .body_bytes = (int64_t)strlen(words)};
+}
 
 /* Called from the server's thread, one at a time. */
 typedef struct leat_http_class {

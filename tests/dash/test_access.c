@@ -74,6 +74,13 @@ static void hosts(void **state) {
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)
         if (leat_access_knows_host(&access, bad[i])) fail_msg("accepted: \"%s\"", bad[i]);
     assert_false(leat_access_knows_host(&access, NULL));
+    /* the name may be a whole one: its first part is this machine, too, and no other domain */
+    snprintf(access.own, sizeof access.own, "myself.example.org");
+    assert_true(leat_access_knows_host(&access, "MySelf.example.org:8501"));
+    assert_true(leat_access_knows_host(&access, "myself"));
+    assert_true(leat_access_knows_host(&access, "myself.local"));
+    assert_false(leat_access_knows_host(&access, "myself.evil.org"));
+    assert_false(leat_access_knows_host(&access, "mysel"));
     access.own[0] = 0; /* a machine without a name has none */
     assert_false(leat_access_knows_host(&access, ""));
     assert_false(leat_access_knows_host(&access, ".local"));
@@ -104,6 +111,11 @@ static void token_and_cookie(void **state) {
     assert_ok(leat_access_create(&access, "0.0.0.0:8501", err));
     assert_ok(leat_access_create(&other, "0.0.0.0:8501", err));
     assert_string_not_equal(access.token, other.token);
+    assert_string_equal(access.cookie_name, "leat_dash_8501");
+    leat_access free_port, another;
+    assert_ok(leat_access_create(&free_port, "0.0.0.0:0", err));
+    assert_ok(leat_access_create(&another, "0.0.0.0:0", err));
+    assert_string_not_equal(free_port.cookie_name, another.cookie_name);
     leat_http_request request = {.path = "/", .host = "192.168.1.7:8501"};
     assert_int_equal(admit(&access, &request, &reply), 401);
     request.token = other.token;
