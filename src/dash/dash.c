@@ -26,6 +26,7 @@ typedef struct dash {
     leat_run_source run;
     leat_database_source database;
     bool has_run, has_database;
+    bool differ; /* the database has another run than the folder */
     leat_dash_facts *facts;
     pthread_mutex_t lock; /* of `metrics` */
     leat_buf metrics;
@@ -71,19 +72,12 @@ static bool answer_file(const dash *self, const char *path, leat_http_reply *rep
     return false;
 }
 
-static void answer_words(leat_http_reply *reply, int status, const char *words) {
-    *reply = (leat_http_reply){.status = status,
-                               .type = "text/plain; charset=utf-8",
-                               .body = words,
-                               .body_bytes = (int64_t)strlen(words)};
-}
-
 static void answer_document(dash *self, int document, leat_http_reply *reply) {
     reply->status = 200;
     reply->type = "application/json";
     if (leat_news_copy(&self->news, document, &reply->kept, NULL) != LEAT_OK) {
         leat_buf_free(&reply->kept);
-        answer_words(reply, 503, "Not enough memory now.\n");
+        *reply = leat_http_words(503, "Not enough memory now.\n");
     }
 }
 
@@ -111,7 +105,7 @@ static bool answer_metrics(dash *self, const char *path, leat_http_reply *reply)
     const leat_code code =
         leat_buf_append(&reply->kept, self->metrics.data, self->metrics.size, NULL);
     pthread_mutex_unlock(&self->lock);
-    if (code != LEAT_OK) answer_words(reply, 503, "Not enough memory now.\n");
+    if (code != LEAT_OK) *reply = leat_http_words(503, "Not enough memory now.\n");
     return true;
 }
 
@@ -130,7 +124,7 @@ static void answer(void *user, const leat_http_request *request, leat_http_reply
     else if (strcmp(path, "/curves.json") == 0) answer_document(self, LEAT_NEWS_CURVES, reply);
     else if (!answer_file(self, path, reply) && !answer_samples(self, path, reply) &&
              !answer_metrics(self, path, reply))
-        answer_words(reply, 404, "There is nothing of this name.\n");
+        *reply = leat_http_words(404, "There is nothing of this name.\n");
 }
 
 static leat_code on_news(void *user, leat_http_cursor *cursor, leat_buf *out, leat_error *err) {
@@ -196,7 +190,12 @@ static leat_code publish_facts(dash *self, leat_error *err) {
     *facts = (leat_dash_facts){.best_step = -1, .checkpoint_step = -1};
     facts->step_seconds = facts->samples_per_second = facts->seconds_left = NAN;
     if (self->has_run) leat_run_source_fill(&self->run, facts);
-    if (self->has_database) leat_database_source_fill(&self->database, !self->has_run, facts);
+    if (self->differ) {
+        facts->has_database = true;
+        facts->database_problem = "The database has another run than the folder; it is not shown.";
+    } else if (self->has_database) {
+        leat_database_source_fill(&self->database, !self->has_run, facts);
+    }
     leat_code code = leat_dash_facts_json(facts, &json, &text, &size, err);
     if (code == LEAT_OK) code = leat_news_publish(&self->news, LEAT_NEWS_FACTS, text, size, err);
     leat_json_destroy(json);
@@ -229,9 +228,22 @@ static void look_at_run(dash *self) {
     if (code != LEAT_OK || self->run.problem == NULL) say(self, 0, code, &why);
 }
 
+static leat_code compare(dash *self, leat_error *err) {
+    const leat_crowd_seen *seen = &self->database.seen;
+    self->differ =
+        self->has_run && seen->id != 0 && !leat_run_source_may_be(&self->run, &seen->run);
+    if (!self->differ) return LEAT_OK;
+    return leat_fail(err, LEAT_ERR_OPTION,
+                     "the run \"%.64s\" of the database is not that of \"%.300s\": model, data, "
+                     "units or their size are others; show one of the two, or name what belongs "
+                     "together",
+                     seen->run.name, self->options->run);
+}
+
 static leat_code look_at_database(dash *self) {
     leat_error why = {0};
-    const leat_code code = leat_database_source_look(&self->database, &why);
+    leat_code code = leat_database_source_look(&self->database, &why);
+    if (code == LEAT_OK) code = compare(self, &why);
     if (code != LEAT_OK || self->database.problem == NULL) say(self, 1, code, &why);
     return code;
 }

@@ -52,8 +52,8 @@ typedef struct leat_dash_facts {
     const int64_t *kept;        /* steps with samples, of the source */
     int64_t kept_count;
     int64_t kept_version; /* another one when any of them may be another picture */
-    int64_t checkpoint_step, best_step; /* -1: none */
-    char measure[49];                   /* the first thing measured; "": nothing */
+    int64_t checkpoint_step, best_step; /* the newest one; the best measured; -1: none */
+    char measure[49];                   /* what is best at best_step, in words; "": nothing */
     double best;
     char warnings[LEAT_WARNINGS_MAX][LEAT_WARNING_BYTES]; /* "": none */
     /* The database. */

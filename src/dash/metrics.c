@@ -49,7 +49,7 @@ static void put_gauge(writer *to, const char *name, const char *help, double val
 
 static void put_run(writer *to, const leat_dash_facts *facts) {
     put_gauge(to, "step", "Steps taken.", (double)facts->step);
-    put_gauge(to, "steps", "The last step.", facts->steps > 0 ? (double)facts->steps : NAN);
+    put_gauge(to, "steps", "Steps planned.", facts->steps > 0 ? (double)facts->steps : NAN);
     put_gauge(to, "step_seconds", "Seconds of a step, the median of the last ones.",
               facts->step_seconds);
     put_gauge(to, "samples_per_second", "Samples of a step by its seconds.",

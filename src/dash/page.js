@@ -217,7 +217,7 @@ function cards() {
     if (facts.samples_per_second !== undefined)
         out.push([facts.many + " per second", number(facts.samples_per_second)]);
     if (of && of.all) {
-        out.push(["machines at work", count(of.all.active) + " of " + count(of.all.machines)]);
+        out.push(["machines connected", count(of.all.active) + " of " + count(of.all.machines)]);
         out.push(["units accepted", count(of.all.units)]);
         out.push(["database", bytes(of.bytes)]);
     }
@@ -225,6 +225,8 @@ function cards() {
     if (folder && folder.best_step !== undefined)
         out.push(["best " + folder.measure + ", step " + count(folder.best_step),
                   number(folder.best)]);
+    if (folder && folder.checkpoint_step !== undefined)
+        out.push(["newest checkpoint", "step " + count(folder.checkpoint_step)]);
     $("cards").replaceChildren(...out.map(([label, value]) =>
         element("div", "card", element("span", "", label), element("b", "", value))));
 }

@@ -223,9 +223,9 @@ static void fill_times(const leat_run_source *source, const leat_run_facts *of,
 static void fill_best(const leat_run_metrics *metrics, leat_dash_facts *facts) {
     facts->best_step = metrics->best_step;
     facts->best = metrics->best;
-    if (metrics->best_step >= 0)
-        snprintf(facts->measure, sizeof facts->measure, "%s",
-                 metrics->measures[metrics->best_measure].name);
+    if (metrics->best_step < 0) return;
+    const leat_value *of = &metrics->measures[metrics->best_measure];
+    snprintf(facts->measure, sizeof facts->measure, "%s", of->axis != NULL ? of->axis : of->name);
 }
 
 static void fill_warnings(const leat_run_metrics *metrics, leat_dash_facts *facts) {
@@ -257,6 +257,14 @@ void leat_run_source_fill(const leat_run_source *source, leat_dash_facts *facts)
     facts->checkpoint_step = -1;
     if (leat_run_checkpoint_at(source->run, of.checkpoint_count - 1, &checkpoint))
         facts->checkpoint_step = checkpoint.step;
+}
+
+bool leat_run_source_may_be(const leat_run_source *source, const leat_crowd_run *run) {
+    leat_run_facts of;
+    leat_run_get_facts(source->run, &of);
+    return strcmp(of.model, run->model) == 0 && of.samples == run->samples &&
+           (run->unit_size == 0 || (whole(source->run, "units") == run->units &&
+                                    whole(source->run, "unit-size") == run->unit_size));
 }
 
 void leat_run_source_draw(const leat_run_source *source, leat_dash_curves *curves) {

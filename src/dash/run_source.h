@@ -41,6 +41,9 @@ void leat_run_source_destroy(leat_run_source *source);
  * facts are then those from before, and the next look may succeed. */
 LEAT_MUST_CHECK leat_code leat_run_source_look(leat_run_source *source, leat_error *err);
 void leat_run_source_fill(const leat_run_source *source, leat_dash_facts *facts);
+/* Whether this run of a database may be that of the folder, by what both say of it: neither has the
+ * other's number. */
+bool leat_run_source_may_be(const leat_run_source *source, const leat_crowd_run *run);
 void leat_run_source_draw(const leat_run_source *source, leat_dash_curves *curves);
 /* The samples of a step, a PNG, to be closed by the caller. LEAT_ERR_NOT_FOUND: there are none;
  * LEAT_ERR_INPUT: what has their name is a link, or not a PNG. */

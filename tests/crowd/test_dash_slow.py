@@ -114,9 +114,15 @@ class DashCrowd(Runs):
 
     def both(self):
         with Dash(self.folder, "--db", self.url("ann")) as dash:
-            facts = dash.json("/facts.json")
+            facts = dash.until("facts", lambda of: "all" in of["database"])
             self.assertEqual((facts["step"], facts["database"]["all"]["machines"]), (3, 1001))
             self.assertEqual(facts["folder"]["samples"], [])
+        # the database of another run is refused
+        change = "update leat.run set samples = samples %s 1"
+        self.server.sql(change % "+", database=self.database)
+        done = leat("dash", self.folder, "--db", self.url("ann"), "--listen", "127.0.0.1:0", status=2)
+        self.assertIn("is not that of", done.stderr)
+        self.server.sql(change % "-", database=self.database)
 
     def test_refused(self):
         done = leat("dash", "--db", self.url("nobody"), status=2)
