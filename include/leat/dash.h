@@ -39,8 +39,9 @@ LEAT_API leat_dash_options leat_dash_options_default(void);
  * looked at once a second, however many look at the page.
  *
  * LEAT_ERR_OPTION: `listen` is not an address of this machine, the port is taken, the URL is not
- * valid, the server refuses the login, or the database's run is not the folder's. LEAT_ERR_NOT_FOUND: the folder is not a run.
- * LEAT_ERR_UNSUPPORTED: libmicrohttpd or libpq is missing, or the database is of another version.
+ * valid, the server refuses the login, or the database's run is not the folder's.
+ * LEAT_ERR_NOT_FOUND: the folder is not a run. LEAT_ERR_UNSUPPORTED: libmicrohttpd or libpq is
+ * missing, or the database is of another version.
  */
 LEAT_API LEAT_MUST_CHECK leat_code leat_dash(const leat_dash_options *options, leat_error *err);
 

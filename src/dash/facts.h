@@ -51,7 +51,7 @@ typedef struct leat_dash_facts {
     const char *folder_problem; /* NULL: none */
     const int64_t *kept;        /* steps with samples, of the source */
     int64_t kept_count;
-    int64_t kept_version; /* another one when any of them may be another picture */
+    int64_t kept_version;               /* another one when any of them may be another picture */
     int64_t checkpoint_step, best_step; /* the newest one; the best measured; -1: none */
     char measure[49];                   /* what is best at best_step, in words; "": nothing */
     double best;

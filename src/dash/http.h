@@ -18,11 +18,11 @@
 #define LEAT_HTTP_CONNECTIONS_EACH 40 /* of an address; of IPv6 of the network it is in (/64) */
 #define LEAT_HTTP_STREAMS_MAX 64
 #define LEAT_HTTP_STREAMS_EACH 8      /* likewise */
-#define LEAT_HTTP_ASK_MS 20000     /* for a request, from the connection or the last answer on */
-#define LEAT_HTTP_ANSWER_MS 120000 /* for an answer that is no stream */
-#define LEAT_HTTP_RETRY_SECONDS 10 /* after which a stream that was refused may ask again */
-#define LEAT_HTTP_COMMENT_MS 15000 /* without news a stream has a comment as often */
-#define LEAT_HTTP_SLOW_MS 30000    /* in which a reader takes what was written for it */
+#define LEAT_HTTP_ASK_MS 20000        /* for a request, from the connection or the last answer on */
+#define LEAT_HTTP_ANSWER_MS 120000    /* for an answer that is no stream */
+#define LEAT_HTTP_RETRY_SECONDS 10    /* after which a stream that was refused may ask again */
+#define LEAT_HTTP_COMMENT_MS 15000    /* without news a stream has a comment as often */
+#define LEAT_HTTP_SLOW_MS 30000       /* in which a reader takes what was written for it */
 #define LEAT_HTTP_PIECE_MAX (1 << 20) /* bytes that are written for a stream at once */
 
 /* Where a server listens. */

@@ -429,15 +429,23 @@ function show_facts() {
     crowd();
 }
 
-/** A server that was started again has another token: trying again would not help. */
-async function after_refusal() {
-    const answer = await fetch("/facts.json", {method: "HEAD"}).catch(() => null);
-    if (answer && answer.status === 401) {
-        $("state").textContent = "Not connected: leat dash was started again, and has printed a " +
-            "new link. Open that.";
-        return;
-    }
-    setTimeout(follow, RETRY_MS);
+/**
+ * A stream was refused: as many as possible are open, or the server was started again and has
+ * another token. Which of the two, a file of the page tells, which only who has the token gets.
+ */
+function after_refusal() {
+    const probe = document.createElement("link");
+    const end = (next, words) => {
+        probe.remove();
+        if (words) $("state").textContent = words;
+        setTimeout(next, RETRY_MS);
+    };
+    probe.rel = "stylesheet";
+    probe.href = "/page.css?again";
+    probe.addEventListener("load", () => end(follow));
+    probe.addEventListener("error", () => end(after_refusal, "Not connected: if leat dash was " +
+        "started again, it has printed a new link. Open that."));
+    document.head.append(probe);
 }
 
 function follow() {

@@ -21,7 +21,7 @@ typedef struct leat_run_source {
     char path[LEAT_PATH_BYTES];
     leat_path_facts files[LEAT_RUN_SOURCE_FILES]; /* as they were when it was read */
     int64_t next_ns;                              /* it is not read again before */
-    int64_t changed_ns; /* when metrics.jsonl was, by the clock of the file system; 0: there is none */
+    int64_t changed_ns;                           /* when metrics.jsonl was; 0: there is none */
     const leat_stop *stop;
     leat_run_metrics *metrics;
     leat_metrics_recent recent;

@@ -269,8 +269,8 @@ static void plain(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(marks), cmocka_unit_test(kinds),   cmocka_unit_test(meanwhile),
-        cmocka_unit_test(links), cmocka_unit_test(figures), cmocka_unit_test(figures_meanwhile),
+        cmocka_unit_test(marks),  cmocka_unit_test(kinds),   cmocka_unit_test(meanwhile),
+        cmocka_unit_test(links),  cmocka_unit_test(figures), cmocka_unit_test(figures_meanwhile),
         cmocka_unit_test(within), cmocka_unit_test(plain),
     };
     return cmocka_run_group_tests(tests, setup, teardown);

@@ -120,7 +120,8 @@ class DashCrowd(Runs):
         # the database of another run is refused
         change = "update leat.run set samples = samples %s 1"
         self.server.sql(change % "+", database=self.database)
-        done = leat("dash", self.folder, "--db", self.url("ann"), "--listen", "127.0.0.1:0", status=2)
+        done = leat("dash", self.folder, "--db", self.url("ann"), "--listen", "127.0.0.1:0",
+                    status=2)
         self.assertIn("is not that of", done.stderr)
         self.server.sql(change % "-", database=self.database)
 
