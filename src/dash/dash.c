@@ -31,7 +31,8 @@ typedef struct dash {
     pthread_mutex_t lock; /* of `metrics` */
     leat_buf metrics;
     leat_http *http;
-    int64_t wake_ns; /* when it is to be woken, also while a look takes long */
+    int64_t next_ns; /* when the next look is due, or what of it a look that takes long lets be */
+    bool waits;      /* for the database, while the folder can be looked at */
     leat_stop stop;
     char said[SAID][LEAT_MESSAGE_BYTES]; /* the last problem of each source */
 } dash;
@@ -142,21 +143,6 @@ static bool goes_on(dash *self) {
     return of->progress == NULL || of->progress(of->user, &progress);
 }
 
-/* Streams get their comments, and slow readers are dropped, whatever the sources do. */
-static leat_code wake(dash *self, leat_error *err) {
-    const int64_t now_ns = leat_clock_ns();
-    if (self->http == NULL || now_ns < self->wake_ns) return LEAT_OK;
-    self->wake_ns = now_ns + LOOK_MS * INT64_C(1000000);
-    return leat_http_wake(self->http, err);
-}
-
-/* Asked by a look that takes long. That the server has failed is seen after it. */
-static bool is_to_stop(void *user) {
-    dash *self = user;
-    (void)wake(self, NULL);
-    return !goes_on(self);
-}
-
 /* A problem is said once, until there is another one or none. */
 static void say(dash *self, int source, leat_code code, const leat_error *err) {
     char *said = self->said[source];
@@ -242,7 +228,9 @@ static leat_code compare(dash *self, leat_error *err) {
 
 static leat_code look_at_database(dash *self) {
     leat_error why = {0};
+    self->waits = self->has_run;
     leat_code code = leat_database_source_look(&self->database, &why);
+    self->waits = false;
     if (code == LEAT_OK) code = compare(self, &why);
     if (code != LEAT_OK || self->database.problem == NULL) say(self, 1, code, &why);
     return code;
@@ -260,14 +248,31 @@ static leat_code look(dash *self, leat_error *err) {
     return leat_http_wake(self->http, err);
 }
 
+/* Asked by a look that takes long. Streams get their comments meanwhile, slow readers are dropped,
+ * and a database that does not answer does not keep the news of the folder. What fails here fails
+ * again after it, and is seen then. */
+static bool is_to_stop(void *user) {
+    dash *self = user;
+    const int64_t now_ns = leat_clock_ns();
+    if (self->http == NULL || now_ns < self->next_ns) return !goes_on(self);
+    if (self->waits) {
+        self->waits = false; /* the folder's look asks, too */
+        look_at_run(self);
+        (void)publish(self, NULL);
+        self->waits = true;
+    }
+    self->next_ns = leat_clock_ns() + LOOK_MS * INT64_C(1000000);
+    return leat_http_wake(self->http, NULL) != LEAT_OK || !goes_on(self);
+}
+
 static leat_code serve(dash *self, leat_error *err) {
     _Atomic uint32_t word = 0;
-    int64_t next_ns = leat_clock_ns() + LOOK_MS * INT64_C(1000000);
+    self->next_ns = leat_clock_ns() + LOOK_MS * INT64_C(1000000);
     while (goes_on(self)) {
         leat_word_wait(&word, 0, WAIT_MS * INT64_C(1000000));
-        if (leat_clock_ns() < next_ns) continue;
+        if (leat_clock_ns() < self->next_ns) continue;
         LEAT_TRY(look(self, err));
-        next_ns = leat_clock_ns() + LOOK_MS * INT64_C(1000000);
+        self->next_ns = leat_clock_ns() + LOOK_MS * INT64_C(1000000);
     }
     return LEAT_OK;
 }

@@ -224,6 +224,17 @@ class DashRun(Training):
             where = f"127.0.0.1:{taken.getsockname()[1]}"
             self.bad(leat("dash", run, "--listen", where), 2, where, "another program listens")
 
+    def test_a_database_that_does_not_answer(self):
+        """The page of the folder is there, and has what is new in it; and all of it ends."""
+        run = self.begin()
+        with socket.create_server(("127.0.0.1", 0)) as silent:
+            url = f"postgresql://ann@127.0.0.1:{silent.getsockname()[1]}/x?sslmode=disable"
+            with Dash(run, "--db", url) as dash:
+                self.assertEqual(dash.json("/facts.json")["step"], 4)
+                self.sampled(run, 6)
+                dash.until("facts", lambda of: of["folder"]["samples"][-1] == 6)
+                dash.end()
+
     def test_metrics(self):
         run = self.begin()
         with Dash(run) as dash:
