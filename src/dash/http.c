@@ -513,7 +513,6 @@ static leat_code start(leat_http *http, int32_t *port, leat_error *err) {
         MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME | (six ? MHD_USE_IPv6 : 0), (uint16_t)place->port,
         NULL, NULL, handle, http, MHD_OPTION_SOCK_ADDR, six ? (void *)&v6 : (void *)&v4,
         MHD_OPTION_CONNECTION_LIMIT, (unsigned)LEAT_HTTP_CONNECTIONS_MAX,
-        MHD_OPTION_PER_IP_CONNECTION_LIMIT, (unsigned)LEAT_HTTP_CONNECTIONS_EACH,
         MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)(LEAT_HTTP_ASK_MS / 1000),
         MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)CONNECTION_BYTES, MHD_OPTION_NOTIFY_CONNECTION,
         on_connection, (void *)http, MHD_OPTION_NOTIFY_COMPLETED, on_completed, (void *)http,

@@ -302,6 +302,28 @@ static void late_requests(void **state) {
     leat_http_destroy(w.http);
 }
 
+/* Who has many connections gets no more; others do, and one that ends makes place. */
+static void many_connections(void **state) {
+    enum { EACH = LEAT_HTTP_CONNECTIONS_EACH };
+    int held[EACH];
+    world w = {0};
+    (void)state;
+    begin(&w);
+    for (int i = 0; i < EACH; i++) held[i] = say(&w, 3, "GET /x HTTP/1.1\r\n");
+    const int more = say(&w, 3, "");
+    while (!has_ended(more)) rest();
+    close(more);
+    expect(ask(&w, "GET /page HTTP/1.1\r\n" CLOSE), "/page|here");
+    assert_int_equal(send(held[0], CLOSE, strlen(CLOSE), MSG_NOSIGNAL), (ssize_t)strlen(CLOSE));
+    expect(read_until(held[0], "no such text"), "/x|here");
+    expect(ask(&w, "GET /page HTTP/1.1\r\n" CLOSE), "/page|here"); /* after its end was seen */
+    const int again = say(&w, 3, "GET /y HTTP/1.1\r\n" CLOSE);
+    expect(read_until(again, "no such text"), "/y|here");
+    close(again);
+    for (int i = 0; i < EACH; i++) close(held[i]);
+    leat_http_destroy(w.http);
+}
+
 /* A stream that was closed, though its browser had asked for more behind it. */
 static void closed_behind_bytes(void **state) {
     world w = {.number = 1};
@@ -344,6 +366,7 @@ int main(void) {
         cmocka_unit_test(slow_readers),
         cmocka_unit_test(late_requests),
         cmocka_unit_test(closed_behind_bytes),
+        cmocka_unit_test(many_connections),
         cmocka_unit_test(taken_port),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
