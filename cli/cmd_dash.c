@@ -1,4 +1,6 @@
 /* leat dash: a run as a page in a browser, while it goes on. */
+#include <string.h>
+
 #include "crowd/crowd.h"
 #include "leat/dash.h"
 #include "page/page.h"
@@ -7,7 +9,15 @@ static void on_ready(void *user, const char *url) {
     leat_cli *cli = user;
     leat_out(cli, "%s\n", url);
     leat_out_flush(cli);
-    leat_cli_note(cli, "the page is at the address above; Ctrl-C ends it");
+    const char *all = strstr(url, "//0.0.0.0:") != NULL ? "0.0.0.0"
+                      : strstr(url, "//[::]:") != NULL  ? "[::]"
+                                                        : NULL;
+    if (all != NULL)
+        leat_cli_note(cli,
+                      "the page is at all addresses of this machine: put its name or one of them "
+                      "in place of %s; Ctrl-C ends it",
+                      all);
+    else leat_cli_note(cli, "the page is at the address above; Ctrl-C ends it");
 }
 
 static int serve(leat_cli *cli, leat_dash_options *options) {

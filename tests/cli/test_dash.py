@@ -211,7 +211,9 @@ class DashRun(Training):
             self.assertEqual(rules, ["Path=/", "HttpOnly", "SameSite=Strict"])
             self.assertNotIn(token, cookie)
             self.assertEqual(dash.json("/facts.json", Cookie=cookie)["step"], 4)
-            self.assertNotIn(token, dash.end())
+            said = dash.end()
+            self.assertNotIn(token, said)
+            self.assertIn("in place of 0.0.0.0", said)
 
     def test_refused(self):
         run = self.begin()
