@@ -386,6 +386,17 @@ static struct MHD_Response *of_file(const leat_http *http, leat_http_reply *repl
     return response;
 }
 
+static ssize_t read_nothing(void *user, uint64_t position, char *to, size_t size) {
+    (void)user, (void)position, (void)to, (void)size;
+    return MHD_CONTENT_READER_END_OF_STREAM;
+}
+
+/* What HEAD asks of a stream: its headers, of which none says a size. */
+static struct MHD_Response *of_stream_head(const leat_http *http) {
+    return http->mhd.create_response_from_callback(MHD_SIZE_UNKNOWN, BLOCK_BYTES, read_nothing,
+                                                   NULL, NULL);
+}
+
 static enum MHD_Result begin_stream(leat_http *http, struct MHD_Connection *connection,
                                     const leat_http_reply *reply) {
     http_stream *stream = NULL;
@@ -421,9 +432,10 @@ static enum MHD_Result send_reply(leat_http *http, struct MHD_Connection *connec
     if (reply->stream && !head) return begin_stream(http, connection, reply);
     const char *body = reply->body != NULL ? reply->body : (const char *)reply->kept.data;
     const int64_t size_bytes = reply->body != NULL ? reply->body_bytes : reply->kept.size;
-    struct MHD_Response *response = reply->file != NULL ? of_file(http, reply)
-                                    : size_bytes > 0    ? of_text(http, body, size_bytes)
-                                                        : of_text(http, "", 0);
+    struct MHD_Response *response = reply->stream         ? of_stream_head(http)
+                                    : reply->file != NULL ? of_file(http, reply)
+                                    : size_bytes > 0      ? of_text(http, body, size_bytes)
+                                                          : of_text(http, "", 0);
     const enum MHD_Result done = send_response(http, connection, reply, response);
     leat_buf_free(&reply->kept);
     return done;

@@ -152,6 +152,7 @@ static void answers(void **state) {
     assert_null(strstr(text, "/abc|here"));
     text = ask(&w, "HEAD /stream HTTP/1.1\r\n" CLOSE);
     expect(text, "HTTP/1.1 200 OK\r\n");
+    assert_null(strstr(text, "Content-Length"));
     assert_int_equal(leat_http_streams(w.http), 0);
     atomic_store(&w.asked, 0);
     text = ask(&w, "POST / HTTP/1.1\r\nContent-Length: 5\r\n" CLOSE "hello");
