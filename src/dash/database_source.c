@@ -123,7 +123,7 @@ static void fill_run(const leat_database_source *source, leat_dash_facts *facts)
     if (run->step_seconds > 0 && each > 0)
         facts->samples_per_second = (double)each / run->step_seconds;
     for (int i = 0; i < run->value_count; i++) values[i] = run->values[i].value;
-    if (run->value_count > 0) leat_dash_add_numbers(facts, source->names, values);
+    if (run->value_count > 0) leat_dash_add_numbers(facts, source->names, values, NULL);
 }
 
 /* What was "now" when it was read is not, if nothing was read since. */

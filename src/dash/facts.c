@@ -25,15 +25,21 @@ leat_dash_more leat_dash_estimate(const leat_crowd_seen *seen, int64_t units) {
     return more;
 }
 
-void leat_dash_add_numbers(leat_dash_facts *facts, const leat_value *list, const double *values) {
+void leat_dash_add_numbers(leat_dash_facts *facts, const leat_value *list, const double *values,
+                           const bool *has) {
     for (int i = 0; i < leat_value_count(list) && facts->number_count < LEAT_DASH_SHOWN; i++) {
         double sum = 0;
         bool again = list[i].sum == NULL;
         for (int k = 0; k < i && !again; k++)
             again = list[k].sum != NULL && strcmp(list[k].sum, list[i].sum) == 0;
         if (again) continue;
-        for (int k = i; k < leat_value_count(list); k++)
-            if (list[k].sum != NULL && strcmp(list[k].sum, list[i].sum) == 0) sum += values[k];
+        bool missing = false;
+        for (int k = i; k < leat_value_count(list); k++) {
+            if (list[k].sum == NULL || strcmp(list[k].sum, list[i].sum) != 0) continue;
+            missing = missing || (has != NULL && !has[k]);
+            sum += values[k];
+        }
+        if (missing) continue;
         leat_dash_number *to = &facts->numbers[facts->number_count++];
         snprintf(to->label, sizeof to->label, "%s", list[i].sum);
         to->value = sum;

@@ -72,8 +72,10 @@ typedef struct leat_dash_facts {
  */
 leat_dash_more leat_dash_estimate(const leat_crowd_seen *seen, int64_t units);
 
-/* Numbers of a step by the sums of their list, as far as there is place. NaN: it is not finite. */
-void leat_dash_add_numbers(leat_dash_facts *facts, const leat_value *list, const double *values);
+/* Numbers of a step by the sums of their list, as far as there is place. NaN: it is not finite.
+ * `has`: which there are, and sums are left out where there is not all of them; NULL: all. */
+void leat_dash_add_numbers(leat_dash_facts *facts, const leat_value *list, const double *values,
+                           const bool *has);
 
 /* One line. */
 LEAT_MUST_CHECK leat_code leat_dash_facts_json(const leat_dash_facts *facts, leat_json **out,

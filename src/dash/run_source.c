@@ -248,7 +248,7 @@ void leat_run_source_fill(const leat_run_source *source, leat_dash_facts *facts)
     facts->step = metrics->last_step;
     fill_times(source, &of, facts);
     if (source->recent.steps > 0)
-        leat_dash_add_numbers(facts, metrics->names, source->recent.values);
+        leat_dash_add_numbers(facts, metrics->names, source->recent.values, source->recent.has);
     fill_best(metrics, facts);
     fill_warnings(metrics, facts);
     facts->kept = source->kept;

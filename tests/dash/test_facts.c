@@ -161,15 +161,20 @@ static void curves_and_sums(void **state) {
               "{\"label\":\"B\",\"ys\":[2.0,null]}]}]}\n");
     leat_json_destroy(json);
     *facts = (leat_dash_facts){0};
-    leat_dash_add_numbers(facts, names, points[0].values);
+    leat_dash_add_numbers(facts, names, points[0].values, NULL);
     assert_int_equal(facts->number_count, 1);
     assert_string_equal(facts->numbers[0].label, "sum");
     assert_float_equal(facts->numbers[0].value, 4, 0);
     /* a loss that is not finite is said to be so, and not left out */
     *facts = (leat_dash_facts){0};
-    leat_dash_add_numbers(facts, names, (const double[]){NAN, 2, 3, 4});
+    leat_dash_add_numbers(facts, names, (const double[]){NAN, 2, 3, 4}, NULL);
     assert_int_equal(facts->number_count, 1);
     assert_true(isnan(facts->numbers[0].value));
+    /* one that is missing is not said to be anything */
+    *facts = (leat_dash_facts){0};
+    leat_dash_add_numbers(facts, names, (const double[]){NAN, 2, 3, 4},
+                          (const bool[]){false, true, true, true});
+    assert_int_equal(facts->number_count, 0);
 }
 
 int main(void) {

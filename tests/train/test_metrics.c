@@ -192,6 +192,7 @@ static void names_that_one_side_alone_has(void **state) {
     assert_int_equal(found->measurement_count, 0);
     for (int i = 0; i < 3; i++) {
         assert_true(isnan(found->points[i].values[0])); /* accuracy: no line has it */
+        assert_true(!recent.has[0] && recent.has[1]);
         assert_true(found->points[i].values[1] == value_of(i + 1, 1));
     }
     leat_run_metrics_destroy(found);
@@ -296,6 +297,7 @@ static void what_was_last(void **state) {
     leat_run_metrics_destroy(found);
     assert_int_equal(recent.steps, 30);
     assert_true(recent.values[0] == value_of(30, 0) && isnan(recent.values[1]));
+    assert_true(recent.has[0] && recent.has[1]);
     assert_float_equal(leat_metrics_seconds_median(&recent.step), 20.5 / 8, 1e-12);
     assert_int_equal(recent.epochs, 3);
     assert_float_equal(leat_metrics_seconds_median(&recent.epoch), 19, 1e-12);

@@ -63,7 +63,8 @@ double leat_metrics_seconds_median(const leat_metrics_seconds *of); /* NaN: of n
 /* What the last lines say, which is not to be had from curves. */
 typedef struct leat_metrics_recent {
     int64_t steps;                       /* lines of steps with numbers; 0: there is no last one */
-    double values[LEAT_STEP_VALUES_MAX]; /* of the last step; NaN: missing, or not finite */
+    double values[LEAT_STEP_VALUES_MAX]; /* of the last step; NaN: not finite, or missing */
+    bool has[LEAT_STEP_VALUES_MAX];      /* false: its line has no such value, as of another leat */
     leat_metrics_seconds step, epoch;
     int64_t epochs; /* that have ended */
     bool crowded;   /* more than one in a step: the seconds of an epoch mean nothing */

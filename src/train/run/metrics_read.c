@@ -26,7 +26,7 @@ static bool any_known(const leat_value *names, const double *numbers) {
     return any;
 }
 
-static void add_step(curve *self, const leat_train_step *step) {
+static void add_step(curve *self, const leat_train_step *step, const json_t *line) {
     leat_run_point point = {.step = step->step, .seconds = step->seconds};
     leat_metrics_recent *recent = self->recent;
     /* a line of measurements alone, as before the first step, has neither */
@@ -35,6 +35,8 @@ static void add_step(curve *self, const leat_train_step *step) {
     leat_points_add(&self->points, &point);
     recent->steps++;
     memcpy(recent->values, step->values, sizeof recent->values);
+    for (int i = 0; i < leat_value_count(step->names); i++)
+        recent->has[i] = json_object_get(line, step->names[i].name) != NULL;
     if (step->seconds > 0) leat_metrics_seconds_add(&recent->step, step->seconds);
 }
 
@@ -79,7 +81,7 @@ static leat_code add_line(curve *self, const leat_line *text, leat_error *err) {
         leat_warnings_step(&self->warning_state, &step);
         if (step.step > 0) leat_patience_step(&self->patience, self->task, &step);
         leat_patience_step(&self->of_run, self->task, &step);
-        add_step(self, &step);
+        add_step(self, &step, line);
         add_measurement(self, &step);
         if (step.step > self->out->last_step) self->out->last_step = step.step;
     } else {
