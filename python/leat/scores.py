@@ -71,7 +71,8 @@ def _threshold(of: Any) -> Threshold:
 def _note(of: Any) -> str:
     """Of a threshold for which there are too few windows, as leat eval says it; else ""."""
     text = c.create_string_buffer(_abi.THRESHOLD_NOTE_BYTES)
-    return lib.leat_threshold_note(c.byref(of), text).decode("utf-8")
+    note: bytes = lib.leat_threshold_note(c.byref(of), text)
+    return note.decode("utf-8")
 
 
 def of_run(run: str, data: CanDataset | Path, split: str | None,
