@@ -379,6 +379,35 @@ begin
   return true;
 end $$;
 
+-- What is known of a login stays, under a name that no login has: another one that is given its name
+-- has not done that, nor is it suspended for it.
+create function leat.retire(p_account name) returns void
+language plpgsql as $$
+declare
+  words_ text;
+  name_ name;
+  n integer := 1;
+begin
+  loop
+    words_ := ' (removed ' || to_char(leat.clock() at time zone 'UTC', 'YYYY-MM-DD') ||
+              case when n > 1 then ', ' || n else '' end || ')';
+    -- a name has 63 bytes at most
+    select left(p_account, max(i)) || words_ into name_ from generate_series(0, 63) i
+    where octet_length(left(p_account, i)) + octet_length(words_) < 64;
+    exit when not exists (select from leat.account where name = name_)
+      and not exists (select from leat.meter where account = name_)
+      and not exists (select from leat.machine where account = name_)
+      and not exists (select from leat.event where account = name_)
+      and not exists (select from pg_roles where rolname = name_);
+    n := n + 1;
+  end loop;
+  update leat.lease set account = name_ where account = p_account;
+  update leat.machine set account = name_ where account = p_account;
+  update leat.event set account = name_ where account = p_account;
+  update leat.account set name = name_ where name = p_account;
+  update leat.meter set account = name_ where account = p_account;
+end $$;
+
 -- A login is removed: its leases end, and its results of the open steps that were not counted yet
 -- are not counted. Those of earlier steps, and what was counted of the open ones, stay.
 create function leat.revoke(p_account name, out leases bigint, out results bigint,
@@ -408,6 +437,7 @@ begin
   select count(*) into revoke.counted from leat.unit u join leat.lease x on x.lease = u.lease
   join leat.run r on r.id = u.run
   where x.account = p_account and u.step = r.step and u.state = 'confirmed';
+  perform leat.retire(p_account);
 end $$;
 
 -- The coordinator has computed the unit itself.
