@@ -148,7 +148,8 @@ create table leat.machine (
 create table leat.meter (
   account name primary key,
   id bigint generated always as identity unique,
-  born xid8 not null default pg_current_xact_id()
+  born xid8 not null default pg_current_xact_id(),
+  granted bigint not null default 0     -- to machines that were removed
 );
 
 -- Of the open step and the one before.

@@ -233,14 +233,26 @@ begin
   end if;
 end $$;
 
+-- Whoever removes a machine does not take from its login what that was given.
+create function leat.keep_granted() returns trigger
+language plpgsql as $$
+begin
+  update leat.meter set granted = granted + old.granted where account = old.account;
+  return null;
+end $$;
+
+create trigger keep_granted after delete on leat.machine for each row when (old.granted > 0)
+  execute function leat.keep_granted();
+
 -- Counts a part that this caller sends, for good; null: it may send it. Undone transactions, too, leave
 -- their parts on disk for a while: as many as four results for each unit that it was given, and for
--- 256 more. What it has not used of that is not saved for later; nor is it owed if rows are removed.
+-- 256 more. What it has not used of that is not saved for later. The count is never set back: units
+-- that an undone transaction was given are not counted, what it has sent is.
 create function leat.count_part(r leat.run) returns text
 language plpgsql as $$
 declare
   meter_ leat.meter;
-  free_ bigint := 4 * 256 * leat.parts(r);
+  free_ bigint := 256 * leat.parts(r);
   most_ bigint;
   sent_ bigint;
 begin
@@ -248,10 +260,10 @@ begin
   if not found or meter_.born = pg_current_xact_id_if_assigned() then
     return 'a login is registered in a transaction of its own';
   end if;
-  select 4 * coalesce(sum(m.granted), 0) + free_ into most_ from leat.machine m
+  select 4 * (meter_.granted + coalesce(sum(m.granted), 0)) + free_ into most_ from leat.machine m
   where m.account = session_user;
   execute format('select last_value from leat.sent_%s', meter_.id) into sent_;
-  if sent_ > most_ + 2 * free_ or sent_ < most_ - 2 * free_ then
+  if sent_ < most_ - 2 * free_ then
     sent_ := most_ - free_;
     perform setval(format('leat.sent_%s', meter_.id), sent_);
   end if;
