@@ -21,6 +21,9 @@
 
 enum { TIMEOUT_MS = 30000, END_MS = 10000, END_POLL_MS = 20, SCRIPT_BYTES = 4096 };
 
+/* The first statements of a script that changes a login: see change_login. */
+#define BEGIN "begin; set local lock_timeout = '1s'; "
+
 typedef struct invitation {
     const leat_invite_options *options;
     leat_invite_result *result;
@@ -83,6 +86,39 @@ static leat_code run(leat_pg *pg, const char *format, const char *login, const c
     return code;
 }
 
+/* Whether a change of a login failed because a transaction had changed it, too. */
+static bool is_in_the_way(const leat_pg *pg) {
+    const char *state = leat_pg_sqlstate(pg);
+    /* the last one: "tuple concurrently updated" */
+    return strcmp(state, "55P03") == 0 || strcmp(state, "57014") == 0 ||
+           strcmp(state, "XX000") == 0;
+}
+
+/* Runs a script that begins with BEGIN and changes a login. Whoever has the login may change its
+ * password, too, and so keeps it locked for as long as a transaction lasts: its sessions are ended
+ * before each try. *ended: how many it had. */
+static leat_code change_login(leat_pg *pg, const char *format, const char *login, const char *text,
+                              int64_t *ended, leat_error *err) {
+    const int64_t until_ns = leat_clock_ns() + END_MS * INT64_C(1000000);
+    for (*ended = 0;;) {
+        leat_pg_rows *rows = NULL;
+        leat_error why = {0};
+        const leat_code code = LEAT_DATABASE_VALUE(
+            pg, &rows,
+            "select count(*) filter (where pg_terminate_backend(pid)) from pg_stat_activity where "
+            "usename = $1",
+            &why, LEAT_PG_T(login));
+        if (leat_pg_broken(pg)) return leat_error_copy(err, &why);
+        if (code == LEAT_OK && *ended == 0) *ended = leat_pg_int(rows, 0, 0);
+        leat_pg_rows_destroy(rows);
+        if (run(pg, format, login, text, &why) == LEAT_OK) return LEAT_OK;
+        if (leat_pg_broken(pg)) return leat_error_copy(err, &why);
+        const bool again = is_in_the_way(pg) && leat_clock_ns() < until_ns;
+        if (!again) return leat_error_copy(err, &why);
+        LEAT_TRY(leat_pg_script(pg, "rollback", err));
+    }
+}
+
 static void add_settings(char script[SCRIPT_BYTES], const char *const *settings) {
     for (; *settings != NULL; settings++) {
         const size_t size = strlen(script);
@@ -93,10 +129,10 @@ static void add_settings(char script[SCRIPT_BYTES], const char *const *settings)
 /* All of it is one transaction. */
 static void write_script(const invitation *of, const role *found, char script[SCRIPT_BYTES]) {
     snprintf(script, SCRIPT_BYTES,
-             "begin; %salter role %%1$I reset all; alter role %%1$I in database %%3$I reset all; "
-             "alter role %%1$I login connection limit %lld "
-             "password %%2$L; comment on role %%1$I is '" LEAT_ROLES_MARK "'; "
-             "grant connect on database %%3$I to %%1$I; ",
+             BEGIN "%salter role %%1$I reset all; alter role %%1$I in database %%3$I reset all; "
+                   "alter role %%1$I login connection limit %lld "
+                   "password %%2$L; comment on role %%1$I is '" LEAT_ROLES_MARK "'; "
+                   "grant connect on database %%3$I to %%1$I; ",
              found->exists ? "" : "create role %1$I; ", (long long)of->result->connections);
     add_settings(script, leat_roles_settings);
     if (found->superuser) add_settings(script, leat_roles_superuser_settings);
@@ -155,10 +191,13 @@ static leat_code create_login(invitation *of, const role *found, leat_error *err
     const char *login = of->options->login;
     char script[SCRIPT_BYTES], verifier[LEAT_PG_VERIFIER_BYTES];
     leat_error why = {0};
+    int64_t ended = 0;
     LEAT_TRY(leat_roles_password(of->ticket.password, err));
     LEAT_TRY(leat_pg_verifier(of->pg, login, of->ticket.password, verifier, err));
     write_script(of, found, script);
-    if (run(of->pg, script, login, verifier, &why) != LEAT_OK) return not_created(of, &why, err);
+    if ((found->exists ? change_login(of->pg, script, login, verifier, &ended, &why)
+                       : run(of->pg, script, login, verifier, &why)) != LEAT_OK)
+        return not_created(of, &why, err);
     return LEAT_OK;
 }
 
@@ -235,6 +274,14 @@ static leat_code find_run(invitation *of, leat_error *err) {
     const char *wanted = of->options->run != NULL ? of->options->run : of->place.run;
     leat_pg_rows *rows = NULL;
     leat_error why = {0};
+    /* that of leat.run.name, which there may not be yet */
+    if (strlen(wanted) >= LEAT_CROWD_NAME_BYTES ||
+        strspn(wanted, LEAT_CROWD_NAME_CHARACTERS) != strlen(wanted))
+        return leat_fail(
+            err, LEAT_ERR_OPTION,
+            "\"%.100s\" is not the name of a run: a run's has 1 to %d letters, digits, "
+            "'.', '_' and '-'",
+            wanted, LEAT_CROWD_NAME_BYTES - 1);
     snprintf(of->ticket.run, sizeof of->ticket.run, "%s", wanted);
     snprintf(of->result->run, sizeof of->result->run, "%s", wanted);
     const leat_code code = LEAT_DATABASE_ROWS(
@@ -365,6 +412,27 @@ static leat_code end_work(leat_pg *pg, const char *login, leat_revoke_result *re
     return LEAT_OK;
 }
 
+/* Takes from a login, in this database, what it can give itself without any right: default
+ * privileges, and large objects. Tables and the like, which somebody gave it, stay, and are named.
+ */
+static leat_code drop_own(leat_pg *pg, const char *login, leat_error *err) {
+    leat_pg_rows *rows = NULL;
+    leat_error why = {0};
+    bool has_more = false;
+    const leat_code code = LEAT_DATABASE_VALUE(
+        pg, &rows,
+        "select exists (select from pg_shdepend d where d.refclassid = 'pg_authid'::regclass and "
+        "d.refobjid = (select oid from pg_roles where rolname = $1) and d.deptype = 'o' and "
+        "d.classid not in ('pg_default_acl'::regclass, 'pg_largeobject'::regclass) and d.dbid = "
+        "(select oid from pg_database where datname = current_database()))",
+        err, LEAT_PG_T(login));
+    LEAT_TRY(leat_database_take_bool(code, rows, &has_more));
+    if (has_more) return LEAT_OK;
+    /* who may not do that learns from what follows what is in the way */
+    (void)run(pg, "drop owned by %1$I", login, "", &why);
+    return leat_pg_broken(pg) ? leat_error_copy(err, &why) : LEAT_OK;
+}
+
 /* What keeps a role from being removed, in the server's words; it may be in another database. */
 static leat_code drop(leat_pg *pg, const char *login, leat_error *err) {
     leat_pg_rows *rows = NULL;
@@ -412,11 +480,14 @@ static leat_code revoke(leat_pg *pg, const char *login, leat_revoke_result *resu
     if (!found.exists)
         return leat_fail(err, LEAT_ERR_NOT_FOUND, "the server has no login \"%s\"", login);
     if (!found.invited) return refuse_other(pg, login, err);
-    LEAT_TRY(run(pg,
-                 "begin; alter role %1$I nologin; revoke all on database %3$I from %1$I; commit",
-                 login, "", err));
+    int64_t ended = 0;
+    LEAT_TRY(change_login(
+        pg, BEGIN "alter role %1$I nologin; revoke all on database %3$I from %1$I; commit", login,
+        "", &ended, err));
     LEAT_TRY(end_sessions(pg, login, &result->sessions, err));
+    if (result->sessions < ended) result->sessions = ended; /* most ended before */
     LEAT_TRY(end_work(pg, login, result, err));
+    LEAT_TRY(drop_own(pg, login, err));
     return drop(pg, login, err);
 }
 

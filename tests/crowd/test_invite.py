@@ -58,6 +58,20 @@ class Invite(Runs):
         self.assertNotIn("from this machine", done.stderr)
         return line[1]
 
+    def password(self, ticket):
+        word = ticket.removeprefix("leat1:")
+        record = base64.urlsafe_b64decode(word + "=" * (-len(word) % 4))
+        return re.search(rb"ann ([0-9a-f]{32})", record)[1].decode()
+
+    def hold(self, ticket):
+        """A session of ann with a transaction that keeps her login from being changed."""
+        session = self.server.session(self.database, f"ann:{self.password(ticket)}")
+        self.addCleanup(session.communicate)
+        session.stdin.write("set idle_in_transaction_session_timeout = 0; begin; alter role ann "
+                            "password 'y'; select 1;\n")
+        session.stdin.flush()
+        self.assertEqual(session.stdout.readline(), "1\n")
+
     def revoke(self, login, status=0):
         return leat("revoke", login, "--db", self.url(), status=status)
 
@@ -84,9 +98,7 @@ class Invite(Runs):
 
     def test_rights(self):
         """A login that may connect, with limits; the server has no password, and no log has one."""
-        word = self.ticket("ann", "--machines", "2").removeprefix("leat1:")
-        record = base64.urlsafe_b64decode(word + "=" * (-len(word) % 4))
-        password = re.search(rb"ann ([0-9a-f]{32})", record)[1].decode()
+        password = self.password(self.ticket("ann", "--machines", "2"))
         said = self.ask("select rolsuper, rolcreatedb, rolcreaterole, rolreplication, "
                         "rolbypassrls, rolconnlimit, rolcanlogin from pg_roles where rolname = "
                         "'ann'")
@@ -124,6 +136,8 @@ class Invite(Runs):
                 (["a" * 64], 2, "1 to 63 bytes"), (["a\n"], 2, "1 to 63 bytes"),
                 (["zoe", "--new-password"], 1, 'nobody was invited as "zoe"'),
                 (["ann", "--machines", "2", "--run", "x"], 1, "--machines alone"),
+                (["eve", "--run", "r" * 65], 2, "is not the name of a run"),
+                (["eve", "--run", "a run"], 2, "is not the name of a run"),
                 (["eve", "--machines", "0"], 2, "--machines"),
                 (["eve", "--machines", "65"], 2, "--machines")):
             with self.subTest(words):
@@ -208,6 +222,21 @@ class Invite(Runs):
         for worker in workers:
             worker.until("trying again until it succeeds")
             self.assertIn('password authentication failed for user "ann"', worker.said)
+
+    def test_who_holds_the_login(self):
+        """A transaction in which a login changes itself keeps nobody from changing it."""
+        self.hold(self.ticket("ann"))
+        second = self.invite("ann", "--new-password", status=0).stdout.split()[1]
+        self.hold(second)
+        self.assertIn("ended     1 session, 0 leases\n", self.revoke("ann").stdout)
+
+    def test_what_a_login_gives_itself(self):
+        """Without any right; it keeps nobody from removing the login."""
+        login = f"ann:{self.password(self.ticket('ann'))}"
+        self.server.sql("alter default privileges grant select on tables to public",
+                        "select lo_create(0)", database=self.database, login=login)
+        self.revoke("ann")
+        self.assertEqual(self.ask("select count(*) from pg_roles where rolname = 'ann'"), "0")
 
     def test_who_owns_something(self):
         """It is let in no more, and stays until that is gone."""
