@@ -13,7 +13,7 @@
 #include "base/mem.h"
 
 #define LOCK_NAME ".leat.lock"
-enum { CONNECT_MS = 60000, FOLDER_MODE = 0711, REMOVE_TRIES = 50 };
+enum { CONNECT_MS = 60000, FOLDER_MODE = 0711, REMOVE_TRIES = 50, SECURE_TRIES = 5 };
 /* PostgreSQL cuts paths at 1,024 bytes, and its files have names of their own. */
 enum { FOLDER_BYTES_MAX = 900 };
 
@@ -235,8 +235,17 @@ static leat_code secure_logins(leat_local *self, leat_error *err) {
              "set idle_in_transaction_session_timeout = '60s'; grant connect on "
              "database " LEAT_LOCAL_DATABASE " to worker",
              self->state.worker, LEAT_LOCAL_WORKERS_MAX);
-    const char *const scripts[] = {worker, leat_crowd_roles_sql(), NULL};
-    return run_as_admin(self, LEAT_LOCAL_DATABASE, scripts, err);
+    /* whoever has its login may keep it locked with a transaction */
+    const char *const scripts[] = {leat_crowd_roles_sql(),
+                                   "alter role owner set temp_file_limit = -1",
+                                   "set lock_timeout = '1s'; select pg_terminate_backend(pid) from "
+                                   "pg_stat_activity where usename = 'worker'",
+                                   worker, NULL};
+    leat_error why = {0};
+    leat_code code = LEAT_ERR_BUSY;
+    for (int i = 0; i < SECURE_TRIES && code != LEAT_OK; i++)
+        code = run_as_admin(self, LEAT_LOCAL_DATABASE, scripts, &why);
+    return code == LEAT_OK ? code : leat_error_copy(err, &why);
 }
 
 /* The logins, and a database in which only its owner may create anything. */

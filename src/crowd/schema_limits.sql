@@ -168,17 +168,34 @@ begin
 end $$;
 
 -- A login may connect no more; '': done. Otherwise the statement with which an administrator does it.
--- Not for those who are trusted (leat.is_trusted).
+-- Not for those who are trusted (leat.is_trusted). A transaction in which the login has changed
+-- itself keeps others from doing so: its sessions are ended, where this login may, before each try.
 create function leat.keep_out(p_account name) returns text
 language plpgsql as $$
+declare
+  line_ text := format('ALTER ROLE %I NOLOGIN', p_account);
+  done_ boolean := false;
 begin
-  if exists (select from pg_roles where rolname = p_account and not leat.is_trusted(oid)) then
-    execute format('alter role %I nologin', p_account);
+  if not exists (select from pg_roles where rolname = p_account and not leat.is_trusted(oid)) then
+    return '';
   end if;
-  return '';
-exception
-  when insufficient_privilege or lock_not_available or internal_error then
-    return format('ALTER ROLE %I NOLOGIN', p_account);
+  perform set_config('lock_timeout', '500ms', true);
+  for i in 1 .. 4 loop
+    begin
+      perform pg_terminate_backend(a.pid) from pg_stat_activity a where a.usename = p_account;
+    exception
+      when insufficient_privilege then null;
+    end;
+    exit when done_; -- those that came meanwhile are ended, too
+    begin
+      execute line_;
+      done_ := true;
+    exception
+      when insufficient_privilege then return line_;
+      when lock_not_available or internal_error then null;
+    end;
+  end loop;
+  return case when done_ then '' else line_ end;
 end $$;
 
 -- ---- How many units and bytes ------------------------------------------------------------------

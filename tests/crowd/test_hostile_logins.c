@@ -235,6 +235,20 @@ static void blame_waits_for_nobody(void **state) {
     assert_true(lease.lease > 0);
 }
 
+/* A login that has changed itself in a transaction is kept out nevertheless. */
+static void keeps_out_who_holds_the_login(void **state) {
+    world *of = *state;
+    char line[LEAT_DATABASE_STATEMENT_BYTES];
+    leat_error err = {0};
+    tell(of->bob, "begin; alter role bob password 'y'");
+    must(leat_database_keep_out(of->owner, "bob", line, &err), &err);
+    assert_string_equal(line, "");
+    assert_string_equal(ask(of->owner, "select rolcanlogin from pg_roles where rolname = 'bob'"),
+                        "f");
+    tell(of->owner, "alter role bob login");
+    assert_true(is_ended(of->bob));
+}
+
 static void prepared_transactions(void **state) {
     world *of = *state;
     leat_blockers blockers = {0};
@@ -485,13 +499,21 @@ static void hashes_without_locks(void **state) {
 int main(void) {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, world_setup, world_teardown)
     const struct CMUnitTest tests[] = {
-        TEST(sessions_that_overlap),    TEST(sessions_that_take_turns),
-        TEST(sessions_that_work),       TEST(before_the_run_is_held),
-        TEST(blame_waits_for_nobody),   TEST(prepared_transactions),
-        TEST(suspended_while_it_waits), TEST(machines_of_others),
-        TEST(events_of_each),           TEST(parts_that_are_undone),
-        TEST(units_that_are_undone),    TEST(grants_of_removed_machines),
-        TEST(another_of_that_name),     TEST(hashes_without_locks),
+        TEST(sessions_that_overlap),
+        TEST(sessions_that_take_turns),
+        TEST(sessions_that_work),
+        TEST(before_the_run_is_held),
+        TEST(blame_waits_for_nobody),
+        TEST(prepared_transactions),
+        TEST(keeps_out_who_holds_the_login),
+        TEST(suspended_while_it_waits),
+        TEST(machines_of_others),
+        TEST(events_of_each),
+        TEST(parts_that_are_undone),
+        TEST(units_that_are_undone),
+        TEST(grants_of_removed_machines),
+        TEST(another_of_that_name),
+        TEST(hashes_without_locks),
     };
     cluster_start();
     return cmocka_run_group_tests(tests, NULL, NULL);
