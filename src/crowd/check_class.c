@@ -158,7 +158,7 @@ static void tell_sessions(leat_check *self) {
 /* What every login of a server may call, a run does not need, and harms it. */
 #define HARMFUL                                                                                    \
     "pronamespace = 'pg_catalog'::regnamespace and (proname ~ '^(pg_(try_)?advisory_|lo_)' or "    \
-    "proname in ('loread', 'lowrite'))"
+    "proname in ('loread', 'lowrite', 'pg_logical_emit_message'))"
 
 static void tell_functions(leat_check *self) {
     static const char todo[] =
@@ -176,8 +176,9 @@ static void tell_functions(leat_check *self) {
     leat_pg_rows_destroy(rows);
     if (some)
         leat_check_tell(self, LEAT_CROWD_NOTE, todo,
-                        "functions: every login may use large objects, which fill the disk, and "
-                        "advisory locks, of which the server has one table for all");
+                        "functions: every login may use large objects and messages in the log of "
+                        "transactions, which fill the disk, and advisory locks, of which the "
+                        "server has one table for all");
     else
         leat_check_tell(self, LEAT_CROWD_OK, "",
                         "functions: large objects and advisory locks are for superusers");

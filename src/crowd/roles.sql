@@ -7,12 +7,13 @@ do $$ begin
   revoke all on schema public from public;
 end $$;
 
--- Large objects fill the disk, and advisory locks the table that all locks of the server share. Runs
--- need neither.
+-- Large objects fill the disk, messages in the log of transactions, too, and advisory locks the table
+-- that all locks of the server share. Runs need none of them.
 do $$ declare f regprocedure; begin
   for f in select oid::regprocedure from pg_proc
            where pronamespace = 'pg_catalog'::regnamespace
-             and (proname ~ '^(pg_(try_)?advisory_|lo_)' or proname in ('loread', 'lowrite'))
+             and (proname ~ '^(pg_(try_)?advisory_|lo_)'
+                  or proname in ('loread', 'lowrite', 'pg_logical_emit_message'))
              and has_function_privilege('public', oid, 'execute') loop
     execute format('revoke execute on function %s from public', f);
   end loop;

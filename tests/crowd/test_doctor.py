@@ -517,7 +517,8 @@ class Doctor(unittest.TestCase):
                                   found["do"]).group(1), database=name)
         self.finding(self.at(name, "boss"), "functions: large objects and advisory locks are for",
                      "ok")
-        for call in ("pg_advisory_lock(1)", "lo_create(0)"):
+        for call in ("pg_advisory_lock(1)", "lo_create(0)",
+                     "pg_logical_emit_message(false, '', '')"):
             with self.assertRaisesRegex(AssertionError, "permission denied for function"):
                 self.server.sql(f"select {call}", database=name, login="ann")
         self.run_of(name, 1, 100, 100)
