@@ -36,7 +36,7 @@ enum {
     WATCH_NS = 1000000000,
     PID_FILE_BYTES = 8192,
     EARLIER_MAX = 512,
-    WORDS_MAX = 64
+    WORDS_MAX = 80
 };
 
 void leat_local_say(const leat_local *self, const char *format, ...) {
@@ -368,6 +368,8 @@ static leat_code start_server(leat_local *self, bool *taken, leat_error *err) {
         "-c", addresses, "-c", listens ? "ssl=on" : "ssl=off",
         "-c", "unix_socket_permissions=0700", "-c", "password_encryption=scram-sha-256",
         "-c", "max_connections=200", "-c", "shared_buffers=32MB", "-c", "huge_pages=off",
+        /* connections that never log in keep a place each; sorts of any login write files */
+        "-c", "authentication_timeout=10s", "-c", "temp_file_limit=64MB",
         /* every step commits; what a volunteer was told is on disk */
         "-c", "fsync=on", "-c", "synchronous_commit=on", "-c", "full_page_writes=on",
         "-c", "wal_level=minimal", "-c", "max_wal_senders=0", "-c", "max_wal_size=256MB",

@@ -97,6 +97,7 @@ static void check_logins(const leat_local *local) {
                                 "pg_database where datname = 'leat'"),
                         "UTF8 C");
     assert_string_equal(ask(pg, "show listen_addresses"), "127.0.0.1");
+    assert_string_equal(ask(pg, "show authentication_timeout"), "10s");
     tell(pg, "create schema mine; create table mine.t (x int)");
     leat_pg_close(pg);
     pg = connect_to(leat_local_worker_url(local));
@@ -108,6 +109,7 @@ static void check_logins(const leat_local *local) {
     must_fail(pg, "select pg_advisory_lock(1)", "42501");
     must_fail(pg, "select pg_try_advisory_xact_lock_shared(1, 2)", "42501");
     must_fail(pg, "select lo_create(0)", "42501");
+    must_fail(pg, "select pg_logical_emit_message(false, '', '')", "42501");
     must_fail(pg, "select lo_from_bytea(0, 'x')", "42501");
     assert_string_equal(ask(pg, "select rolconnlimit from pg_roles where rolname = 'worker'"),
                         "180");
