@@ -189,7 +189,8 @@ leat_code leat_local_write_listen(leat_local *self, leat_error *err) {
     for (int i = 0; i < self->listen.count; i++)
         if (strcmp(self->listen.addresses[i].text, self->listen.host) != 0)
             names[count++] = self->listen.addresses[i].text;
-    if (!is_file(key) && !is_file(certificate)) {
+    /* a key alone is of a start that was killed: no ticket has had its certificate */
+    if (!is_file(certificate)) {
         char word[17];
         LEAT_TRY(leat_local_word(word, err));
         snprintf(name, sizeof name, "leat authority %s", word);

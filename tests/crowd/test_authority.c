@@ -6,11 +6,13 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/file.h"
 #include "base/mem.h"
 #include "check.h"
 #include "crowd/authority.h"
+#include "crowd/local.h"
 
 static char top[64], paths[32][128];
 
@@ -136,9 +138,21 @@ static void refused(void **state) {
                  "is not a private key in PEM");
 }
 
+/* A start that was killed after it had written the key of a new authority. */
+static void key_alone(void **state) {
+    leat_local local = {.listen = {.host = "127.0.0.2"}};
+    (void)state;
+    snprintf(local.folder, sizeof local.folder, "%s", at("."));
+    assert_ok(leat_local_write_listen(&local, err));
+    assert_int_equal(unlink(at("authority.pem")), 0);
+    assert_ok(leat_local_write_listen(&local, err));
+    assert_true(trusts("authority.pem", "server.pem"));
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test_setup_teardown(signs, setup, teardown),
                                        cmocka_unit_test_setup_teardown(is_read, setup, teardown),
+                                       cmocka_unit_test_setup_teardown(key_alone, setup, teardown),
                                        cmocka_unit_test_setup_teardown(refused, setup, teardown)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
