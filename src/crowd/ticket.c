@@ -261,8 +261,9 @@ leat_code leat_ticket_write(const leat_ticket *ticket, char text[LEAT_TICKET_TEX
 
 /* ---- as a place to connect to ---------------------------------------------------------------- */
 
-/* One in ~/.postgresql is for other servers, and if it cannot be read, libpq refuses to connect. */
-#define NO_CLIENT_CERTIFICATE "&sslcert=/dev/null/none"
+/* Those in ~/.postgresql, a client's certificate and a list of revoked ones, are for other servers,
+ * and libpq refuses to connect with them. */
+#define NO_FILES_OF_OTHERS "&sslcert=/dev/null/none&sslcrl=/dev/null/none"
 
 /* Appends a part of a URL, with %XX where it needs that. */
 static void add_word(char url[LEAT_PG_URL_BYTES], const char *before, const char *word) {
@@ -280,8 +281,8 @@ static void add_word(char url[LEAT_PG_URL_BYTES], const char *before, const char
 void leat_ticket_url(const leat_ticket *ticket, char url[LEAT_PG_URL_BYTES]) {
     static const char *const modes[] = {
         [LEAT_TICKET_PLAIN] = "?sslmode=disable",
-        [LEAT_TICKET_AUTHORITY] = "?sslmode=verify-full" NO_CLIENT_CERTIFICATE,
-        [LEAT_TICKET_SYSTEM] = "?sslmode=verify-full&sslrootcert=system" NO_CLIENT_CERTIFICATE,
+        [LEAT_TICKET_AUTHORITY] = "?sslmode=verify-full" NO_FILES_OF_OTHERS,
+        [LEAT_TICKET_SYSTEM] = "?sslmode=verify-full&sslrootcert=system" NO_FILES_OF_OTHERS,
     };
     const bool is_ipv6 = strchr(ticket->host, ':') != NULL;
     url[0] = 0;

@@ -82,8 +82,10 @@ static void as_a_place(void **state) {
     (void)state;
     assert_ok(leat_ticket_write(&usual, text, err));
     assert_ok(leat_pg_place_parse(&place, text, err));
-    assert_string_equal(place.url, "postgresql://Ann%20B%C3%B6ll:s3cret%2F%3F%40%25@db.example.org:"
-                                   "25432/my%20class?sslmode=verify-full&sslcert=/dev/null/none");
+    assert_string_equal(
+        place.url,
+        "postgresql://Ann%20B%C3%B6ll:s3cret%2F%3F%40%25@db.example.org:"
+        "25432/my%20class?sslmode=verify-full&sslcert=/dev/null/none&sslcrl=/dev/null/none");
     assert_string_equal(place.shown, "postgresql://Ann%20B%C3%B6ll:***@db.example.org:25432/"
                                      "my%20class?sslmode=verify-full&run=night");
     assert_string_equal(place.run, "night");
