@@ -23,6 +23,7 @@
 #include <poll.h>
 
 #define FUNCTIONS(X)                                                                               \
+    X(libVersion)                                                                                  \
     X(conninfoParse)                                                                               \
     X(conninfoFree)                                                                                \
     X(freemem)                                                                                     \
@@ -84,7 +85,7 @@ struct leat_pg_rows {
     PGresult *result;
 };
 
-enum { SLICE_MS = 100, BYTEA_OID = 17 };
+enum { SLICE_MS = 100, BYTEA_OID = 17, LEAST_WITH_AUTH = 160000 };
 
 /* ---- the library ---------------------------------------------------------------------------- */
 
@@ -145,6 +146,18 @@ static leat_code take_run(leat_pg_place *place, leat_error *err) {
         return LEAT_OK;
     }
     return LEAT_OK;
+}
+
+/* libpq before 16 does not know `require_auth=scram-sha-256`, with which it sends no password to a
+ * server that has not shown that it knows it, and would refuse the URL. */
+static void drop_auth(leat_pg_place *place) {
+    const char *found = leat_url_parameters(place->url);
+    char *at = found != NULL ? place->url + (found - place->url) : NULL;
+    while (at != NULL && strncmp(at + 1, "require_auth=", 13) != 0) at = strchr(at + 1, '&');
+    if (at == NULL) return;
+    const char *next = strchr(at + 1, '&');
+    if (next != NULL) memmove(at + 1, next + 1, strlen(next + 1) + 1);
+    else *at = 0;
 }
 
 /* A setting of a parsed URL; NULL if it is not there. */
@@ -260,6 +273,7 @@ leat_code leat_pg_place_parse(leat_pg_place *place, const char *url, leat_error 
     leat_url_hide(url, place->shown);
     LEAT_TRY(take_run(place, err));
     LEAT_TRY(load(&pq, err));
+    if (pq.libVersion() < LEAST_WITH_AUTH) drop_auth(place);
     PQconninfoOption *options = pq.conninfoParse(place->url, &why);
     leat_code code = LEAT_OK;
     if (options == NULL) {

@@ -40,6 +40,10 @@ typedef struct leat_pg_place {
 LEAT_MUST_CHECK leat_code leat_pg_place_parse(leat_pg_place *place, const char *url,
                                               leat_error *err);
 
+/* At the end of a URL of a server that keeps passwords as SCRAM does, and asks for them so: with
+ * libpq 16 or newer, another program that has taken its port gets no password. */
+#define LEAT_PG_REQUIRE_SCRAM "&require_auth=scram-sha-256"
+
 typedef struct leat_pg leat_pg;
 
 /* Connects. `stop` (may be NULL) ends the wait for that: LEAT_ERR_CANCELLED. Its clocks say later

@@ -209,7 +209,8 @@ static leat_code run_as_admin(const leat_local *self, const char *database,
     char url[256];
     leat_pg_place *at = NULL;
     leat_pg *pg = NULL;
-    snprintf(url, sizeof url, "postgresql://admin:%s@127.0.0.1:%d/%s?sslmode=disable",
+    snprintf(url, sizeof url,
+             "postgresql://admin:%s@127.0.0.1:%d/%s?sslmode=disable" LEAT_PG_REQUIRE_SCRAM,
              self->state.admin, (int)self->state.port, database);
     LEAT_TRY(LEAT_NEW(&at, 1, err));
     leat_code code = leat_pg_place_parse(at, url, err);

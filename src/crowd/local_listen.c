@@ -240,7 +240,8 @@ static bool add_path(char url[LEAT_PG_URL_BYTES], const char *path) {
         char coded[LEAT_URL_WORD_BYTES];
         if (*path == '/') snprintf(coded, sizeof coded, "/");
         else leat_url_encode(coded, one, "");
-        if (size + strlen(coded) + 2 > LEAT_PG_URL_BYTES) return false;
+        if (size + strlen(coded) + sizeof LEAT_PG_REQUIRE_SCRAM + 1 > LEAT_PG_URL_BYTES)
+            return false;
         size += (size_t)snprintf(url + size, LEAT_PG_URL_BYTES - size, "%s", coded);
     }
     return true;
@@ -260,6 +261,6 @@ leat_code leat_local_write_invite(const leat_local *self, leat_error *err) {
         return leat_fail(err, LEAT_ERR_LIMIT,
                          "the path of \"%.100s...\" is too long for a URL; use a shorter one",
                          authority);
-    snprintf(url + strlen(url), sizeof url - strlen(url), "\n");
+    snprintf(url + strlen(url), sizeof url - strlen(url), LEAT_PG_REQUIRE_SCRAM "\n");
     return leat_file_save_private(path, url, (int64_t)strlen(url), err);
 }

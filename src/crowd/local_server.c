@@ -391,7 +391,8 @@ static leat_code start_server(leat_local *self, bool *taken, leat_error *err) {
 static void make_urls(leat_local *self) {
     const leat_local_state *of = &self->state;
     snprintf(self->url, sizeof self->url,
-             "postgresql://owner:%s@127.0.0.1:%d/" LEAT_LOCAL_DATABASE "?sslmode=disable",
+             "postgresql://owner:%s@127.0.0.1:%d/" LEAT_LOCAL_DATABASE
+             "?sslmode=disable" LEAT_PG_REQUIRE_SCRAM,
              of->owner, (int)of->port);
     snprintf(self->worker_url, sizeof self->worker_url,
              "postgresql://worker:%s@127.0.0.1:%d/" LEAT_LOCAL_DATABASE, of->worker, (int)of->port);

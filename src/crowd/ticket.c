@@ -280,9 +280,10 @@ static void add_word(char url[LEAT_PG_URL_BYTES], const char *before, const char
 
 void leat_ticket_url(const leat_ticket *ticket, char url[LEAT_PG_URL_BYTES]) {
     static const char *const modes[] = {
-        [LEAT_TICKET_PLAIN] = "?sslmode=disable",
-        [LEAT_TICKET_AUTHORITY] = "?sslmode=verify-full" NO_FILES_OF_OTHERS,
-        [LEAT_TICKET_SYSTEM] = "?sslmode=verify-full&sslrootcert=system" NO_FILES_OF_OTHERS,
+        [LEAT_TICKET_PLAIN] = "?sslmode=disable" LEAT_PG_REQUIRE_SCRAM,
+        [LEAT_TICKET_AUTHORITY] = "?sslmode=verify-full" NO_FILES_OF_OTHERS LEAT_PG_REQUIRE_SCRAM,
+        [LEAT_TICKET_SYSTEM] =
+            "?sslmode=verify-full&sslrootcert=system" NO_FILES_OF_OTHERS LEAT_PG_REQUIRE_SCRAM,
     };
     const bool is_ipv6 = strchr(ticket->host, ':') != NULL;
     url[0] = 0;

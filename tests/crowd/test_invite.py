@@ -1,8 +1,12 @@
 """leat invite and leat revoke, on a server that asks volunteers for their passwords: what the login
 may do, names that are SQL, and whoever is revoked in the middle of a run."""
 import base64
+import ctypes
 import re
 import signal
+import socket
+import struct
+import threading
 import unittest
 
 import server
@@ -269,6 +273,31 @@ class Invite(Runs):
         coordinator.process.send_signal(signal.SIGCONT)
         self.work(url=bob)
         self.expect(coordinator, steps)
+
+
+class Squatter(unittest.TestCase):
+    """Another program on the port of a server that has ended."""
+
+    def test_gets_no_password(self):
+        if ctypes.CDLL("libpq.so.5").PQlibVersion() < 160000:
+            self.skipTest("libpq before 16 sends its password to whoever asks")
+        heard = []
+
+        def serve(listener):
+            with listener.accept()[0] as client:
+                client.recv(4096)
+                client.sendall(b"R" + struct.pack("!ii", 8, 3))  # AuthenticationCleartextPassword
+                heard.append(client.recv(4096))
+
+        with socket.create_server(("127.0.0.1", 0)) as listener:
+            thread = threading.Thread(target=serve, args=[listener], daemon=True)
+            thread.start()
+            port = listener.getsockname()[1]
+            done = leat("status", "--db", f"postgresql://admin:s3cret@127.0.0.1:{port}/leat"
+                        "?sslmode=disable&require_auth=scram-sha-256")
+            thread.join(60)
+        self.assertNotEqual(done.returncode, 0)
+        self.assertEqual(heard, [b""])
 
 
 if __name__ == "__main__":

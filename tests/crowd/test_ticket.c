@@ -82,6 +82,9 @@ static void as_a_place(void **state) {
     (void)state;
     assert_ok(leat_ticket_write(&usual, text, err));
     assert_ok(leat_pg_place_parse(&place, text, err));
+    /* libpq 16 and newer are also told which way to ask for a password is good */
+    char *const more = strstr(place.url, "&require_auth=scram-sha-256");
+    if (more != NULL) *more = 0;
     assert_string_equal(
         place.url,
         "postgresql://Ann%20B%C3%B6ll:s3cret%2F%3F%40%25@db.example.org:"
