@@ -195,6 +195,28 @@ static void set_judged(leat_blockers *self, int i) {
             self->seen[k].judged = true;
 }
 
+/* Sessions that block nobody, and harm the server. Who hoards locks blocks everybody in the end. */
+static leat_code look_for_greedy(leat_blockers *self, leat_pg *pg, const leat_database_hold *hold,
+                                 leat_error *err) {
+    leat_database_greedy found;
+    leat_error why = {0};
+    bool suspended = false;
+    const leat_code code = leat_database_end_greedy(pg, LEAT_IDLE_MS, &found, &why);
+    if (leat_pg_broken(pg)) return leat_error_copy(err, &why);
+    if (code != LEAT_OK || found.count == 0) return LEAT_OK; /* at the next look, perhaps */
+    if (self->line[0] == 0)
+        snprintf(self->line, LEAT_BLOCKER_LINE_BYTES,
+                 "session %lld of login \"%.63s\" was ended: %.100s", (long long)found.process,
+                 found.account, found.why);
+    if (!found.hoards || hold->run == 0) return LEAT_OK;
+    if (leat_database_blame(pg, hold, found.account, found.why, &suspended, &why) != LEAT_OK)
+        return leat_pg_broken(pg) ? leat_error_copy(err, &why) : LEAT_OK;
+    char out[LEAT_DATABASE_STATEMENT_BYTES];
+    if (suspended && leat_database_keep_out(pg, found.account, out, &why) != LEAT_OK)
+        return leat_pg_broken(pg) ? leat_error_copy(err, &why) : LEAT_OK;
+    return LEAT_OK;
+}
+
 leat_code leat_blockers_look(leat_blockers *blockers, leat_pg *pg, const leat_database_hold *hold,
                              int64_t now_ns, leat_error *err) {
     leat_database_blocker found[LEAT_BLOCKERS_MOST];
@@ -215,5 +237,5 @@ leat_code leat_blockers_look(leat_blockers *blockers, leat_pg *pg, const leat_da
         set_judged(blockers, i);
         LEAT_TRY(judge(pg, &of, err));
     }
-    return LEAT_OK;
+    return look_for_greedy(blockers, pg, hold, err);
 }

@@ -8,7 +8,8 @@
  * sessions of its login that could block. Before that, the login is blamed: the third time within
  * an hour it is suspended, so that what it calls locks nothing, and kept out of the database. A
  * transaction that was prepared blocks without a session, and is undone. What administrators and
- * the owner of the schema have is named only.
+ * the owner of the schema have is named only. A volunteer's session that hoards locks or keeps a
+ * transaction open for too long is ended at the first look (leat.end_greedy).
  */
 #ifndef LEAT_CROWD_BLOCKERS_H
 #define LEAT_CROWD_BLOCKERS_H
@@ -16,6 +17,7 @@
 #include "crowd/database.h"
 
 enum { LEAT_BLOCK_MS = 10000, LEAT_BLOCKERS_MOST = 16, LEAT_BLOCKER_LINE_BYTES = 640 };
+enum { LEAT_IDLE_MS = 60000 }; /* a worker's transaction has one statement, and is never idle */
 
 /* A login of volunteers with sessions that block. */
 typedef struct leat_blocking_login {

@@ -349,6 +349,16 @@ LEAT_MUST_CHECK leat_code leat_database_blockers(leat_pg *pg, leat_database_bloc
  * database. *ended counts them. LEAT_ERR_OPTION: this login may not. */
 LEAT_MUST_CHECK leat_code leat_database_end_sessions(leat_pg *pg, const leat_database_blocker *of,
                                                      bool all, int64_t *ended, leat_error *err);
+/* A session that was ended, the first of those that were. */
+typedef struct leat_database_greedy {
+    int64_t count, process;
+    char account[LEAT_PG_NAME_BYTES], why[96];
+    bool hoards; /* locks; otherwise its transaction was open for too long */
+} leat_database_greedy;
+/* Ends sessions of volunteers with hundreds of locks, or with a transaction that is idle, after
+ * idle_ms, or makes one call for a quarter of an hour: where this login may. */
+LEAT_MUST_CHECK leat_code leat_database_end_greedy(leat_pg *pg, int64_t idle_ms,
+                                                   leat_database_greedy *out, leat_error *err);
 /* The statement that undoes a transaction that was prepared, for its owner or a superuser, outside
  * of any transaction; "": it is gone. */
 #define LEAT_DATABASE_STATEMENT_BYTES 512

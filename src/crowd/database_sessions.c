@@ -36,6 +36,24 @@ leat_code leat_database_end_sessions(leat_pg *pg, const leat_database_blocker *o
     return LEAT_OK;
 }
 
+leat_code leat_database_end_greedy(leat_pg *pg, int64_t idle_ms, leat_database_greedy *out,
+                                   leat_error *err) {
+    enum { LOCKS = 500, ACTIVE_MS = 900000 };
+    leat_pg_rows *rows = NULL;
+    *out = (leat_database_greedy){0};
+    LEAT_TRY(LEAT_DATABASE_ROWS(pg, &rows, 4, 0, "select * from leat.end_greedy($1, $2, $3)", err,
+                                LEAT_PG_I(LOCKS), LEAT_PG_I(idle_ms), LEAT_PG_I(ACTIVE_MS)));
+    out->count = leat_pg_row_count(rows);
+    if (out->count > 0) {
+        out->process = leat_pg_int(rows, 0, 0);
+        leat_database_copy(out->account, sizeof out->account, leat_pg_text(rows, 0, 1));
+        out->hoards = leat_pg_text(rows, 0, 2)[0] == 't';
+        leat_database_copy(out->why, sizeof out->why, leat_pg_text(rows, 0, 3));
+    }
+    leat_pg_rows_destroy(rows);
+    return LEAT_OK;
+}
+
 leat_code leat_database_rollback_line(leat_pg *pg, const leat_database_blocker *of,
                                       char line[LEAT_DATABASE_STATEMENT_BYTES], leat_error *err) {
     leat_pg_rows *rows = NULL;

@@ -370,6 +370,8 @@ static leat_code start_server(leat_local *self, bool *taken, leat_error *err) {
         "-c", "max_connections=200", "-c", "shared_buffers=32MB", "-c", "huge_pages=off",
         /* connections that never log in keep a place each; sorts of any login write files */
         "-c", "authentication_timeout=10s", "-c", "temp_file_limit=64MB",
+        /* a login that hoards locks is ended at a look: until then there shall be some */
+        "-c", "max_locks_per_transaction=256",
         /* every step commits; what a volunteer was told is on disk */
         "-c", "fsync=on", "-c", "synchronous_commit=on", "-c", "full_page_writes=on",
         "-c", "wal_level=minimal", "-c", "max_wal_senders=0", "-c", "max_wal_size=256MB",

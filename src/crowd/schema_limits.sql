@@ -446,6 +446,35 @@ language sql volatile as $$
                           where c.relnamespace = 'leat'::regnamespace)))))
 $$;
 
+-- Ends sessions of volunteers in this database that block nobody, and harm the server: with thousands
+-- of locks other than on tables (each savepoint may have one), of which the server has one table for
+-- all; or in a transaction that is idle, or does one thing, for too long, because what it sees is not
+-- cleaned up meanwhile. Those of logins that make backups, members of pg_read_all_data or with
+-- REPLICATION, may take long. Nothing where this login may not end sessions of others.
+create function leat.end_greedy(p_locks bigint, p_idle_ms bigint, p_active_ms bigint)
+returns table (process integer, account name, hoards boolean, why text)
+language sql volatile as $$
+  with held as (
+    select l.pid, count(*) as locks from pg_locks l where l.locktype <> 'relation' group by l.pid),
+  greedy as materialized (
+    select a.pid, a.usename, coalesce(h.locks, 0) as locks,
+      (clock_timestamp() - a.xact_start) > interval '1 millisecond' *
+        case when a.state like 'idle%' then p_idle_ms else p_active_ms end
+      and not o.rolreplication and not exists (select from pg_roles b
+        where b.rolname = 'pg_read_all_data' and pg_has_role(o.oid, b.oid, 'member')) as lasts
+    from pg_stat_activity a join pg_roles o on o.oid = a.usesysid left join held h using (pid)
+    where a.datname = current_database() and a.pid <> pg_backend_pid()
+      and not leat.is_trusted(a.usesysid)
+      and (select c.rolsuper or pg_has_role(c.oid, 'pg_signal_backend', 'usage') from pg_roles c
+           where c.rolname = current_user))
+  select g.pid, g.usename, g.locks > p_locks,
+    case when g.locks > p_locks then format('it had %s locks', g.locks)
+         else 'its transaction was open for too long' end
+  from greedy g
+  -- only of those: conditions have no order of their own
+  where case when g.locks > p_locks or g.lasts then pg_terminate_backend(g.pid) end order by g.pid
+$$;
+
 -- The statement that ends a prepared transaction; null: it is gone.
 create function leat.rollback_prepared(p_transaction text) returns text
 language sql volatile as $$

@@ -235,6 +235,40 @@ static void blame_waits_for_nobody(void **state) {
     assert_true(lease.lease > 0);
 }
 
+/* Each savepoint keeps a lock, of which the server has one table for all. */
+static void sessions_that_hoard_locks(void **state) {
+    world *of = *state;
+    leat_blockers blockers = {0};
+    leat_error err = {0};
+    tell(of->ann, "begin; select 1");
+    tell(of->bob, "begin");
+    for (int i = 0; i < 600; i++) tell(of->bob, "savepoint s; alter role bob password null");
+    must(leat_blockers_look(&blockers, of->owner, &of->hold, 0, &err), &err);
+    assert_non_null(strstr(blockers.line, "of login \"bob\" was ended: it had 6"));
+    assert_true(is_ended(of->bob));
+    assert_string_equal(ask(of->owner, "select name || ' ' || blocks from leat.account"), "bob 1");
+    tell(of->ann, "commit");
+}
+
+/* Who reads and stays keeps rows from being cleaned up; backups may. */
+static void transactions_that_stay(void **state) {
+    world *of = *state;
+    leat_database_greedy found;
+    leat_error err = {0};
+    tell(of->owner, "alter role ann replication"); /* as pg_read_all_data, of PostgreSQL 14 */
+    tell(of->ann, "begin isolation level repeatable read; select 1");
+    tell(of->bob, "begin isolation level repeatable read; select 1");
+    must(leat_database_end_greedy(of->owner, 600000, &found, &err), &err);
+    assert_int_equal(found.count, 0);
+    must(leat_database_end_greedy(of->owner, 0, &found, &err), &err);
+    assert_int_equal(found.count, 1);
+    assert_string_equal(found.account, "bob");
+    assert_false(found.hoards);
+    assert_true(is_ended(of->bob));
+    tell(of->ann, "commit");
+    tell(of->owner, "alter role ann noreplication");
+}
+
 /* A login that has changed itself in a transaction is kept out nevertheless. */
 static void keeps_out_who_holds_the_login(void **state) {
     world *of = *state;
@@ -506,6 +540,8 @@ int main(void) {
         TEST(blame_waits_for_nobody),
         TEST(prepared_transactions),
         TEST(keeps_out_who_holds_the_login),
+        TEST(sessions_that_hoard_locks),
+        TEST(transactions_that_stay),
         TEST(suspended_while_it_waits),
         TEST(machines_of_others),
         TEST(events_of_each),
