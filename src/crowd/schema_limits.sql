@@ -423,8 +423,13 @@ language sql volatile as $$
   prepared as (
     select 0, p.owner, p.transaction::text, o.oid is null or leat.is_trusted(o.oid),
            coalesce(o.oid::bigint, 0), max(chain.waits)
-    from chain join pg_locks w on w.pid = chain.pid and w.locktype = 'transactionid' and not w.granted
-    join pg_prepared_xacts p on p.transaction = w.transactionid
+    from chain join pg_locks w on w.pid = chain.pid and not w.granted
+    join pg_prepared_xacts p on p.transaction = w.transactionid or (
+      -- a table that is dropped or emptied: every lock on it is in the way
+      w.mode = 'AccessExclusiveLock' and exists (
+        select from pg_locks t join pg_locks h using (virtualtransaction)
+        where t.pid is null and h.pid is null and t.transactionid = p.transaction and t.granted
+        and h.locktype = 'relation' and (h.database, h.relation) = (w.database, w.relation)))
     left join pg_roles o on o.rolname = p.owner
     where p.database = current_database()
     group by p.owner, p.transaction, o.oid)

@@ -299,11 +299,20 @@ static void prepared_transactions(void **state) {
                                        "undone: login \"bob\"");
     ends(&waits);
     assert_string_equal(ask(of->owner, "select blocks from leat.account where name = 'bob'"), "1");
+    /* also where a table is waited for */
+    block(of->bob, 2);
+    tell(of->bob, "prepare transaction 'left'");
+    blockers.line[0] = 0;
+    begins(&waits, of, pg, "begin; lock table leat.lease; rollback");
+    for (int i = 100; i < 120; i += 10)
+        must(leat_blockers_look(&blockers, of->owner, &of->hold, i * SECONDS, &err), &err);
+    assert_non_null(strstr(blockers.line, "and was undone: login \"bob\""));
+    ends(&waits);
     /* that of an administrator is named */
     tell(of->owner, "begin; " LOCK_RUN "; prepare transaction 'it''s \\ left'");
     blockers.line[0] = 0;
     begins(&waits, of, pg, LOCK_RUN);
-    for (int i = 20; i < 40; i += 10)
+    for (int i = 200; i < 220; i += 10)
         must(leat_blockers_look(&blockers, of->owner, &of->hold, i * SECONDS, &err), &err);
     assert_string_equal(blockers.line,
                         "a prepared transaction of login \"owner\" blocks the run; let that login "
