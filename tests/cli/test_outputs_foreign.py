@@ -63,14 +63,15 @@ OTHERS = {("train dcgan", "export"), ("train vgae", "export"), ("train gat", "ex
           ("coordinate", "export"), ("work", "key"), ("ingest probes", "temp"),
           ("ingest can", "temp"), ("ingest can", "stage"), ("batches", "stage"),
           ("eval", "scores")}
-# Options whose files are only read.
+# Options whose files are only read, and one whose RUN is a name.
 READ = {("batches", "addresses"), ("batches", "resume"),
         ("batches", "client-weights"),
         ("batches", "curriculum"), ("train dcgan", "config"), ("train dcgan", "init"),
         ("train vgae", "config"), ("train vgae", "init"), ("train gat", "config"),
         ("train gat", "init"), ("train vgae", "curriculum"), ("train gat", "curriculum"),
         ("coordinate", "data"), ("coordinate", "config"), ("coordinate", "init"),
-        ("work", "data"), ("import", "data"), ("doctor", "temp"), ("ingest can", "like")}
+        ("work", "data"), ("import", "data"), ("invite", "run"), ("doctor", "temp"),
+        ("ingest can", "like")}
 
 
 def setUpModule():

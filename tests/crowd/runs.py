@@ -92,7 +92,7 @@ class Command:
     def __enter__(self):
         return self
 
-    def __exit__(self, kind, *_):
+    def __exit__(self, kind=None, *_):
         self.kill()
         if kind is not None:  # what this one said may be why another one did not end
             print(f"{self.process.args[1]}: status {self.process.returncode}: {self.said}",
