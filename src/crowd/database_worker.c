@@ -5,6 +5,20 @@
 #include "base/mem.h"
 #include "crowd/database_parts.h"
 
+/* How many steps a run has. In a statement of its own: leat.register sees a run that was made, or
+ * continued, after the statement that calls it began, and the rest of that statement does not. */
+static leat_code find_steps(leat_pg *pg, leat_database_run *run, leat_error *err) {
+    leat_pg_rows *rows = NULL;
+    LEAT_TRY(LEAT_DATABASE_ROWS(pg, &rows, 1, 0,
+                                "select steps from leat.training_state where run = $1", err,
+                                LEAT_PG_I(run->id)));
+    const bool there = leat_pg_row_count(rows) > 0;
+    if (there) run->steps = leat_pg_int(rows, 0, 0);
+    leat_pg_rows_destroy(rows);
+    if (there) return LEAT_OK;
+    return leat_fail(err, LEAT_ERR_NOT_FOUND, "the run is no longer in the database");
+}
+
 leat_code leat_database_register(leat_pg *pg, const char *run_name,
                                  const leat_database_machine *machine, leat_database_run *run,
                                  leat_pg_rows **rows, leat_error *err) {
@@ -13,10 +27,8 @@ leat_code leat_database_register(leat_pg *pg, const char *run_name,
     *rows = NULL;
     LEAT_TRY(leat_database_check_version(pg, err));
     leat_code code = LEAT_DATABASE_ROWS(
-        pg, rows, 21, 1,
-        "select run, coalesce((select t.steps from leat.training_state t where t.run = "
-        "register.run), 0), name, identity, settings, model, model_hash, data, data_note, "
-        "kernel_class, "
+        pg, rows, 20, 1,
+        "select run, name, identity, settings, model, model_hash, data, data_note, kernel_class, "
         "leat_version, state, samples, payload_bytes, weights_bytes, memory_bytes, part_bytes, "
         "lease_ms, renew_ms, sample_bytes, list_bytes from leat.register($1, $2, $3, $4, $5)",
         &why, LEAT_PG_T(run_name), LEAT_PG_T(machine->id), LEAT_PG_T(machine->secret),
@@ -35,12 +47,12 @@ leat_code leat_database_register(leat_pg *pg, const char *run_name,
                                 &run->renew_ms,     &run->sample_bytes,  &run->list_bytes};
     int column = 0;
     run->id = leat_pg_int(*rows, 0, column++);
-    run->steps = leat_pg_int(*rows, 0, column++);
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
         *texts[i] = leat_pg_text(*rows, 0, column++);
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
         *numbers[i] = leat_pg_int(*rows, 0, column++);
-    code = leat_database_check_run(run, err);
+    code = find_steps(pg, run, err);
+    if (code == LEAT_OK) code = leat_database_check_run(run, err);
     if (code == LEAT_OK) return LEAT_OK;
     leat_pg_rows_destroy(*rows);
     *rows = NULL;

@@ -113,6 +113,29 @@ static void which_run(void **state) {
                      LEAT_ERR_NOT_FOUND);
 }
 
+/* A run that is continued while a machine registers: leat.register sees it, and what the worker is
+ * told of its steps is not older. */
+static void steps_of_now(void **state) {
+    world *of = *state;
+    leat_database_run run;
+    leat_pg_rows *rows = NULL;
+    leat_error err = {0};
+    tell(
+        of->owner,
+        "alter function leat.register rename to register_as_it_is; create function leat.register("
+        "a text, b text, c text, d text, e text) returns table (run bigint, name text, model text, "
+        "model_hash text, data text, data_note text, samples bigint, kernel_class text, identity "
+        "text, settings text, leat_version text, payload_bytes bigint, weights_bytes bigint, "
+        "part_bytes integer, memory_bytes bigint, lease_ms bigint, renew_ms bigint, state text, "
+        "sample_bytes bigint, list_bytes bigint) language plpgsql security definer set "
+        "search_path = pg_catalog, pg_temp as $$ begin update leat.run set steps = 77; return "
+        "query select * from leat.register_as_it_is(a, b, c, d, e); end $$; grant execute on "
+        "function leat.register(text, text, text, text, text) to public");
+    must(leat_database_register(of->ann, "", &m1, &run, &rows, &err), &err);
+    assert_int_equal(run.steps, 77);
+    leat_pg_rows_destroy(rows);
+}
+
 /* ---- claims ---------------------------------------------------------------------------------- */
 
 static void units_in_order_then_none(void **state) {
@@ -701,6 +724,7 @@ int main(void) {
         TEST(installs_once),
         TEST(impossible),
         TEST(which_run),
+        TEST(steps_of_now),
         TEST(units_in_order_then_none),
         TEST(an_ended_lease_is_given_again),
         TEST(a_grant_that_is_lost),
