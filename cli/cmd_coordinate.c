@@ -133,8 +133,8 @@ static const leat_cli_option options[] = {
     {.own.name = "roles-sql",
      .own.kind = LEAT_SETTING_FLAG,
      .own.help =
-         "print SQL, for a server's superuser, that takes from its logins what volunteers do "
-         "not need, and exit; --db local does that by itself",
+         "print SQL, for a server's superuser, that revokes rights that volunteers do not need, "
+         "and exit (--db local does this itself)",
      .is_alone = true},
     LEAT_TRAIN_OPTION_REPLACE,
     LEAT_CLI_OPTION_JSON,

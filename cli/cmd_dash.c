@@ -85,9 +85,10 @@ const leat_cli_command leat_cmd_dash = {
         "left. With --db also who works, what each account and machine contributed, units, "
         "refused results and their reasons, and the size of the database; any login that may "
         "connect is enough. With both RUN and --db, curves and samples are those of the folder.\n\n"
-        "Nothing can be changed with the page, and it has no passwords and no addresses. It is "
-        "served over HTTP, without encryption. RUN and the database are looked at once a second, "
-        "however many look at the page.",
+        "The page is read-only. leat puts no passwords or addresses on it, but failure messages "
+        "are shown in the words of the machine that failed. It is "
+        "served over HTTP, without encryption. RUN and the database are read once a second, "
+        "no matter how many browsers show the page.",
     .argument = "RUN",
     .min_arguments = 0,
     .max_arguments = 1,

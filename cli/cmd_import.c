@@ -57,7 +57,7 @@ static const leat_cli_example examples[] = {
      "generate images with an exported model"},
     {"leat import weights.safetensors -o run", "both networks in one file"},
     {"leat import gat.safetensors --data cache -o run && leat eval run cache",
-     "what a detector is worth that another program has trained"},
+     "evaluate a detector that another program trained"},
     {.line = NULL},
 };
 

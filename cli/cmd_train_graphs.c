@@ -62,7 +62,7 @@ const leat_cli_command leat_cmd_train_vgae =
                .about = "Trains a variational graph autoencoder on the graphs of a CAN cache (leat "
                         "ingest can): it learns to reconstruct windows of benign traffic, and "
                         "windows that it reconstructs badly are suspicious. Only benign training "
-                        "graphs are used; attack labels decide nothing.\n\n" ABOUT_RUNS);
+                        "graphs are used; attack labels are not used.\n\n" ABOUT_RUNS);
 
 /* ---- leat train gat ------------------------------------------------------------------------- */
 

@@ -38,8 +38,8 @@ int leat_crowd_owner_url(leat_cli *cli, char url[LEAT_CROWD_URL_BYTES]) {
     leat_crowd_forget_environment();
     if (strcmp(typed, LEAT_LOCAL_URL) == 0)
         return leat_cli_usage(cli,
-                              "--db local is one of leat coordinate; of its server, the URL is "
-                              "in the run's folder: --db @RUN/database/invite.url");
+                              "--db local is for leat coordinate only; use the URL in the run's "
+                              "folder: --db @RUN/database/invite.url");
     return leat_crowd_url(cli, typed, url);
 }
 

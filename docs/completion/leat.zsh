@@ -550,7 +550,7 @@ _leat() {
       '--listen[with --db local: let volunteers connect to this address or name of this machine, over TLS; leat invite creates their logins]:listen:_files' \
       '--serve-data[keep the data set in the database, for machines without it; every login can read it]' \
       '--resume[continue a run: from its folder, from the database, or from what is left of them]' \
-      '--roles-sql[print SQL, for a server'\''s superuser, that takes from its logins what volunteers do not need, and exit; --db local does that by itself]' \
+      '--roles-sql[print SQL, for a server'\''s superuser, that revokes rights that volunteers do not need, and exit (--db local does this itself)]' \
       '--replace[let --export overwrite the files of another export, or files of those names that leat did not write, once]' \
       '--json[write one JSON document to stdout]' \
       '--quiet[do not report progress on stderr, which is otherwise a line on a terminal and one line a minute elsewhere]' \
@@ -579,7 +579,7 @@ _leat() {
     _arguments '*:file:_files' \
       '--db[database, with the login of its owner or of a superuser, or - or @FILE to read the URL]:db:_files' \
       '--run[run that the ticket is for]:run:_files' \
-      '--machines[machines that this login is for at the same time; it gets one connection more, for checks, which one more machine may take. For a login that was invited before, this alone changes the number, and its ticket stays good]:machines:' \
+      '--machines[machines that may use this login at the same time; it gets one more connection, for checks, which another machine may take. For a login that already exists, this option alone changes the number, and its ticket stays valid]:machines:' \
       '--new-password[print another ticket for a login that was invited before; the earlier one no longer works, and its sessions are ended]' \
       '--help[show this text]' ;;
   'revoke'\ *)
