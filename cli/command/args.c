@@ -209,7 +209,10 @@ static int take_option(leat_cli *cli, int count, char **argv, int *at) {
 }
 
 bool leat_cli_is_secret(const char *argument) {
-    return strncmp(argument, "leat1:", 6) == 0 || strstr(argument, "://") != NULL;
+    /* a ticket of any version: "leat", digits, a colon */
+    const size_t digits =
+        strncmp(argument, "leat", 4) == 0 ? strspn(argument + 4, "0123456789") : 0;
+    return (digits > 0 && argument[4 + digits] == ':') || strstr(argument, "://") != NULL;
 }
 
 /* An output without -o is what is forgotten most. */

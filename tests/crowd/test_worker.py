@@ -53,6 +53,7 @@ class Words(unittest.TestCase):
                             (["--no"], "unknown option --no"), (["x"], "postgresql://USER"),
                             (["x"], "or by a ticket, leat1:..."),
                             (["leat-worker", "leat1:SECRET"], "without a command before it"),
+                            (["leat-worker", "leat23:SECRET"], "without a command before it"),
                             (["x", "postgresql://a:SECRET@b/c"], "a URL or a ticket"),
                             (["leat-worker leat1:SECRET"], "the end of the ticket")):
             with self.subTest(words):
