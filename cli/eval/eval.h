@@ -77,9 +77,6 @@ const char *leat_eval_fit_note(char text[LEAT_EVAL_FIT_NOTE], const leat_eval_fi
 
 /* ---- Which is better ---------------------------------------------------------------------- */
 
-/* The plain table with the highest AUROC on all windows of a split, the first of equal ones; -1: it
- * is undefined. Detectors are never chosen by a test. */
-int leat_eval_best_plain(const leat_evaluation *of, const leat_evaluation_split *split);
 /* A detector, or the mean of several runs, and the best plain table on a split, by a number that
  * needs no threshold: AUROC, or average precision. */
 typedef struct leat_eval_duel {

@@ -210,6 +210,8 @@ const char *leat_eval_calibration_words(char text[LEAT_EVAL_CALIBRATION],
 
 /* ---- Which is better ---------------------------------------------------------------------- */
 
+/* The plain table with the highest value on all windows of a split, the first of equal ones; -1: it
+ * is undefined. Detectors are never chosen by a test. */
 static int best_plain_by(const leat_evaluation *of, const leat_evaluation_split *split,
                          leat_eval_metric metric) {
     double most = (double)NAN;
@@ -223,10 +225,6 @@ static int best_plain_by(const leat_evaluation *of, const leat_evaluation_split 
         best = m;
     }
     return best;
-}
-
-int leat_eval_best_plain(const leat_evaluation *of, const leat_evaluation_split *split) {
-    return best_plain_by(of, split, LEAT_EVAL_AUROC);
 }
 
 /* The method of the detector with this number; -1: after the last. */

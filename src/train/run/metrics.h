@@ -57,7 +57,6 @@ typedef struct leat_metrics_seconds {
     double last[LEAT_METRICS_RECENT]; /* in a ring */
     int64_t count;                    /* of all */
 } leat_metrics_seconds;
-void leat_metrics_seconds_add(leat_metrics_seconds *of, double seconds);
 double leat_metrics_seconds_median(const leat_metrics_seconds *of); /* NaN: of none */
 
 /* What the last lines say, which is not to be had from curves. */

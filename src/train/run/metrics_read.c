@@ -26,6 +26,10 @@ static bool any_known(const leat_value *names, const double *numbers) {
     return any;
 }
 
+static void add_seconds(leat_metrics_seconds *of, double seconds) {
+    of->last[of->count++ % LEAT_METRICS_RECENT] = seconds;
+}
+
 static void add_step(curve *self, const leat_train_step *step, const json_t *line) {
     leat_run_point point = {.step = step->step, .seconds = step->seconds};
     leat_metrics_recent *recent = self->recent;
@@ -37,7 +41,7 @@ static void add_step(curve *self, const leat_train_step *step, const json_t *lin
     memcpy(recent->values, step->values, sizeof recent->values);
     for (int i = 0; i < leat_value_count(step->names); i++)
         recent->has[i] = json_object_get(line, step->names[i].name) != NULL;
-    if (step->seconds > 0) leat_metrics_seconds_add(&recent->step, step->seconds);
+    if (step->seconds > 0) add_seconds(&recent->step, step->seconds);
 }
 
 /* The line of an epoch that has ended. */
@@ -52,7 +56,7 @@ static void add_epoch(curve *self, const json_t *line) {
     /* of two that end in one step it is not known how long each took */
     recent->crowded = recent->crowded || step == self->epoch_step;
     self->epoch_step = step;
-    if (seconds > 0) leat_metrics_seconds_add(&recent->epoch, seconds);
+    if (seconds > 0) add_seconds(&recent->epoch, seconds);
 }
 
 static void add_measurement(curve *self, const leat_train_step *step) {
@@ -188,10 +192,6 @@ leat_code leat_run_metrics_load(leat_run_metrics **out, const leat_run *run, int
 }
 
 /* ---- Seconds of the last ones --------------------------------------------------------------- */
-
-void leat_metrics_seconds_add(leat_metrics_seconds *of, double seconds) {
-    of->last[of->count++ % LEAT_METRICS_RECENT] = seconds;
-}
 
 static int compare(const void *a, const void *b) {
     const double x = *(const double *)a, y = *(const double *)b;
