@@ -7,14 +7,11 @@
 
 #include "nn/kernels/suite.h"
 
-bool leat_kernels_check(const leat_kernels *kernels, char *message, size_t size) {
+bool leat_kernels_check(const leat_kernels *kernels, uint64_t *hash, char *message, size_t size) {
     (void)kernels;
+    *hash = 0;
     if (size > 0) message[0] = 0;
     return true;
-}
-uint64_t leat_kernels_hash(const leat_kernels *kernels) {
-    (void)kernels;
-    return 0;
 }
 
 #endif

@@ -42,7 +42,7 @@ leat_code leat_kernel_class(const char *const *suites, const char *variant,
     out[0] = 0;
     for (; suites[count] != NULL; count++) {
         LEAT_ASSERT(count < LEAT_SUITES_MAX);
-        LEAT_TRY(leat_kernel_suite_verify(suites[count], variant, &hashes[count], err));
+        LEAT_TRY(leat_kernel_suite_once(suites[count], variant, &hashes[count], err));
     }
     leat_kernel_class_of(suites, hashes, count, out);
     return LEAT_OK;

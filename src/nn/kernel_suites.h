@@ -15,8 +15,12 @@
 #define LEAT_SUITES_MAX 8
 #define LEAT_KERNEL_CLASS_BYTES 17
 
-/* Runs these suites (names; NULL ends the list) with a variant of the kernels, and gives their
- * class. Errors as leat_kernel_suite_verify. */
+/* leat_kernel_suite_verify once in a process: a suite that has passed with this variant is not run
+ * again, because it may take longer than a step of a small model. */
+LEAT_MUST_CHECK leat_code leat_kernel_suite_once(const char *suite, const char *variant,
+                                                 uint64_t *hash, leat_error *err);
+/* Runs these suites (names; NULL ends the list) with a variant of the kernels, unless this process
+ * has done so, and gives their class. Errors as leat_kernel_suite_verify. */
 LEAT_MUST_CHECK leat_code leat_kernel_class(const char *const *suites, const char *variant,
                                             char out[LEAT_KERNEL_CLASS_BYTES], leat_error *err);
 /* The class of suites with these hashes, 16 hexadecimal digits: the hash of the only one; otherwise

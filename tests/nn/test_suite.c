@@ -24,9 +24,9 @@ static void every_variant(void **state) {
             continue;
         }
         char message[300];
-        if (!leat_kernels_check(kernels, message, sizeof message)) fail_msg("%s", message);
+        uint64_t hash;
+        if (!leat_kernels_check(kernels, &hash, message, sizeof message)) fail_msg("%s", message);
         assert_string_equal(message, "");
-        const uint64_t hash = leat_kernels_hash(kernels);
         if (hash != SUITE_HASH) fail_msg("%s: the hash is %016" PRIx64, kernels->name, hash);
         ran++;
     }
@@ -260,10 +260,10 @@ static void wrong_kernels_are_caught(void **state) {
     };
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         char message[300];
-        assert_false(leat_kernels_check(&wrong[i], message, sizeof message));
+        uint64_t hash;
+        assert_false(leat_kernels_check(&wrong[i], &hash, message, sizeof message));
         if (strstr(message, words[i]) == NULL) fail_msg("canary %zu: %s", i, message);
-        if (i % 17 == 0) /* the first and the last: it takes as long again */
-            assert_int_not_equal(leat_kernels_hash(&wrong[i]), SUITE_HASH);
+        assert_int_not_equal(hash, SUITE_HASH);
     }
 }
 

@@ -5,7 +5,7 @@
 /* Of every variant on every machine: a part of the kernel class of models that compute with rows.
  */
 #define SUITE_HASH UINT64_C(0x801e67b477874da8)
-static const tested_suite suite = {LEAT_SUITE_ROWS, SUITE_HASH, leat_rows_check, leat_rows_hash};
+static const tested_suite suite = {LEAT_SUITE_ROWS, SUITE_HASH, leat_rows_check};
 
 static void every_variant(void **state) {
     (void)state;

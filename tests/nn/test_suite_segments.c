@@ -5,8 +5,7 @@
 /* Of every variant on every machine: a part of the kernel class of models that compute with edges.
  */
 #define SUITE_HASH UINT64_C(0xed24be5a783e847a)
-static const tested_suite suite = {LEAT_SUITE_SEGMENTS, SUITE_HASH, leat_segments_check,
-                                   leat_segments_hash};
+static const tested_suite suite = {LEAT_SUITE_SEGMENTS, SUITE_HASH, leat_segments_check};
 
 static void every_variant(void **state) {
     (void)state;

@@ -12,18 +12,12 @@
 /*
  * Whether all results of the variant are those of the reference, bit for bit (all NaN are equal).
  * If not, `message`, of `size` bytes, names the first case, its sizes and the two values; else it
- * is "". The variant must run on this processor.
+ * is "". `hash`, of all results, is one number for every right variant. The variant must run on
+ * this processor.
  */
-bool leat_kernels_check(const leat_kernels *kernels, char *message, size_t size);
-/* A hash of all results of the same cases: one number for every right variant. */
-uint64_t leat_kernels_hash(const leat_kernels *kernels);
-
-/* The same of the suite "rows". */
-bool leat_rows_check(const leat_kernels *kernels, char *message, size_t size);
-uint64_t leat_rows_hash(const leat_kernels *kernels);
-
-/* The same of the suite "segments". */
-bool leat_segments_check(const leat_kernels *kernels, char *message, size_t size);
-uint64_t leat_segments_hash(const leat_kernels *kernels);
+bool leat_kernels_check(const leat_kernels *kernels, uint64_t *hash, char *message, size_t size);
+/* The same of the suites "rows" and "segments". */
+bool leat_rows_check(const leat_kernels *kernels, uint64_t *hash, char *message, size_t size);
+bool leat_segments_check(const leat_kernels *kernels, uint64_t *hash, char *message, size_t size);
 
 #endif
