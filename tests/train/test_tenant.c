@@ -235,7 +235,10 @@ static void the_best_checkpoint_is_kept(void **state) {
         assert_string_equal(checkpoints_of(run, got), cases[i].midway);
         options.progress = NULL;
         options.resume = true;
-        assert_string_equal(train_model(model, run, &options).state, whole.state);
+        const leat_train_result resumed = train_model(model, run, &options);
+        assert_string_equal(resumed.state, whole.state);
+        assert_string_equal(resumed.note, cases[i].note);
+        assert_true(resumed.untrained[0] == 0.625);
         assert_string_equal(checkpoints_of(run, got), cases[i].kept);
     }
 }

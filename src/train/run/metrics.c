@@ -40,6 +40,7 @@ static void observe(leat_metrics *metrics, const leat_train_step *read) {
     leat_warnings_step(&metrics->warning_state, read);
     leat_patience_step(&metrics->patience, metrics->task, read);
     memcpy(metrics->measured, read->measured, sizeof metrics->measured);
+    if (read->step == 0) memcpy(metrics->untrained, read->measured, sizeof metrics->untrained);
 }
 
 leat_code leat_metrics_step(leat_metrics *metrics, const leat_train_step *step, double rate,
@@ -162,6 +163,7 @@ leat_code leat_metrics_open(leat_metrics *metrics, const leat_task *task, const 
                               .warning_state =
                                   leat_warnings_begin(task == NULL ? NULL : task->warning_rules)};
     leat_measured_none(metrics->measured);
+    leat_measured_none(metrics->untrained);
     LEAT_TRY(leat_path_stat(path, &facts, err));
     if (facts.kind == LEAT_PATH_NONE)
         return leat_file_open(&metrics->file, path, LEAT_FILE_NEW, err);

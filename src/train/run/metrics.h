@@ -26,6 +26,7 @@ typedef struct leat_metrics {
     leat_warning_state warning_state;   /* what the lines so far warn of */
     leat_patience patience;             /* what they say of the best measurement */
     double measured[LEAT_MEASURES_MAX]; /* in the last line of a step; NaN: not measured there */
+    double untrained[LEAT_MEASURES_MAX]; /* in that of step 0 */
 } leat_metrics;
 
 /* Opens the file, which is created if it is missing, and removes the lines of steps after `step`

@@ -406,6 +406,8 @@ leat_code leat_session_start(leat_session *session, leat_error *err) {
     const int64_t step = leat_trainer_state(session->trainer)->step;
     session->saved_ns = session->epoch_ns = leat_clock_ns();
     session->result->first_step = session->result->last_step = step;
+    memcpy(session->result->untrained, session->metrics.untrained,
+           sizeof session->result->untrained); /* of a run that is resumed */
     if (session->saved_step >= 0 || session->measure == NULL) return LEAT_OK;
     leat_train_step untrained = leat_task_step(session->task);
     untrained.steps = session->steps;
