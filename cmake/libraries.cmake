@@ -120,6 +120,8 @@ endif()
 # another version of it in its place.
 find_path(LEAT_MICROHTTPD_INCLUDE microhttpd.h)
 add_library(leat_lib_MICROHTTPD INTERFACE)
+target_compile_definitions(leat_lib_MICROHTTPD INTERFACE
+                           LEAT_MICROHTTPD_BESIDE=$<BOOL:${LEAT_MICROHTTPD_BESIDE}>)
 if(LEAT_MICROHTTPD_INCLUDE)
   set(LEAT_HAVE_MICROHTTPD 1)
   target_include_directories(leat_lib_MICROHTTPD SYSTEM INTERFACE "${LEAT_MICROHTTPD_INCLUDE}")

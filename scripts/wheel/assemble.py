@@ -4,8 +4,9 @@
     scripts/wheel/assemble.py --build FOLDER --prefix FOLDER --duckdb FOLDER --platform TAG \\
       --output FOLDER
 
-leat's has the modules of python/leat, libleat.so and the command from the build, DuckDB's library,
-and the licences of all that is inside: those of the libraries are in PREFIX/licences. The metadata
+leat's has the modules of python/leat, libleat.so and the command from the build, the libraries of
+DuckDB and libmicrohttpd, which they open, and the licences of all that is inside: those of the
+libraries are in PREFIX/licences. The metadata
 is that of python/pyproject.toml. That of leat-worker has this program, which pip puts beside
 Python, and the licences of the libraries, of which it may have less inside. The same files give
 the same bytes: entries are sorted and have the time SOURCE_DATE_EPOCH.
@@ -24,6 +25,7 @@ from typing import Any
 
 TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 HERE = os.path.join(TOP, "scripts", "wheel")
+MICROHTTPD = "libmicrohttpd.so.12"  # as src/dash/http.c opens it
 
 
 def read(*path: str) -> bytes:
@@ -48,16 +50,21 @@ def modules() -> dict[str, bytes]:
     return found
 
 
-def components() -> list[list[str]]:
-    """Lines of sources.txt: name, package, SHA-256, SPDX licence, files with its text."""
+NOT_IN_WORKER = {"microhttpd"}
+
+
+def components(worker: bool = False) -> list[list[str]]:
+    """Lines of sources.txt, those of leat-worker alone or all: name, package, SHA-256, SPDX
+    licence, files with its text."""
     lines = read(HERE, "sources.txt").decode().splitlines()
-    return [line.split() for line in lines if line and not line.startswith("#")]
+    found = [line.split() for line in lines if line and not line.startswith("#")]
+    return [line for line in found if not worker or line[0] not in NOT_IN_WORKER]
 
 
-def licences(prefix: str) -> dict[str, bytes]:
-    """Texts of the licences of leat and its libraries, by their names below licenses/."""
+def licences(prefix: str, worker: bool) -> dict[str, bytes]:
+    """Texts of the licences of a wheel's parts, by their names below licenses/."""
     found = {"LICENSE": read(TOP, "LICENSE")}
-    for name in [name for name, *_ in components()] + ["llvm", "zig"]:
+    for name in [name for name, *_ in components(worker)] + ["llvm", "zig"]:
         folder = os.path.join(prefix, "licences", name)
         files = sorted(os.listdir(folder)) if os.path.isdir(folder) else []
         if not files:
@@ -66,10 +73,10 @@ def licences(prefix: str) -> dict[str, bytes]:
     return found
 
 
-def expression(own: str) -> str:
+def expression(own: str, worker: bool) -> str:
     """The licences of all that is inside, as an SPDX expression."""
     others = {"Apache-2.0 WITH LLVM-exception", "MIT"}  # libc++; zig and DuckDB
-    for _, _, _, names, _ in components():
+    for _, _, _, names, _ in components(worker):
         others |= set(names.split(","))
     return " AND ".join([own, *sorted(others - {own})])
 
@@ -93,7 +100,8 @@ def project_of_worker() -> dict[str, Any]:
 def metadata(project: dict[str, Any], texts: dict[str, bytes]) -> bytes:
     lines = ["Metadata-Version: 2.4", f"Name: {project['name']}", f"Version: {version()}",
              f"Summary: {project['description']}",
-             f"License-Expression: {expression(project['license'])}",
+             "License-Expression: "
+             f"{expression(project['license'], project['name'] == 'leat-worker')}",
              *(f"License-File: {name}" for name in sorted(texts)),
              *(f"Classifier: {text}" for text in project["classifiers"]),
              f"Requires-Python: {project['requires-python']}",
@@ -154,17 +162,19 @@ def main() -> None:
     for name in ("build", "prefix", "duckdb", "platform", "output"):
         parser.add_argument(f"--{name}", required=True)
     options = parser.parse_args()
-    texts = licences(options.prefix)
     binaries = {"leat/leat": read(options.build, "leat"),
                 "leat/libleat.so": read(options.build, "libleat.so"),
-                "leat/libduckdb.so": read(options.duckdb, "libduckdb.so")}
+                "leat/libduckdb.so": read(options.duckdb, "libduckdb.so"),
+                f"leat/{MICROHTTPD}": read(options.prefix, "lib", MICROHTTPD)}
     worker = {f"leat_worker-{version()}.data/scripts/leat-worker":
               read(options.build, "leat-worker")}
     os.makedirs(options.output, exist_ok=True)
     assemble(options, project_of_leat(), modules() | binaries, set(binaries),
-             texts | {"duckdb/LICENSE": read(options.duckdb, "LICENSE")},
+             licences(options.prefix, False) |
+             {"duckdb/LICENSE": read(options.duckdb, "LICENSE")},
              {"entry_points.txt": entry_points()})
-    assemble(options, project_of_worker(), worker, set(worker), texts, {})
+    assemble(options, project_of_worker(), worker, set(worker),
+             licences(options.prefix, True), {})
 
 
 if __name__ == "__main__":

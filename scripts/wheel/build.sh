@@ -8,7 +8,8 @@
 # as leat-worker-aarch64, and whose programs are checked in qemu-user.
 #
 # CACHE (default: .deps/wheel) keeps tools, sources and libraries; scripts/wheel/libraries.sh says what is
-# in it. All that leat links is inside; DuckDB is the library that scripts/install.sh fetched.
+# in it. All that leat links is inside, and what it opens at run time: DuckDB, the library that
+# scripts/install.sh fetched, and libmicrohttpd.
 # The bytes are a function of the commit and of what sources.txt, requirements/wheel.txt and install.sh
 # pin: SOURCE_DATE_EPOCH is the commit's time unless it is set, and LEAT_COMMIT names the commit where git
 # does not know it. Files that are not committed are built too, and named. The folder gets only wheels
@@ -80,7 +81,7 @@ PKG_CONFIG_LIBDIR=$prefix/lib/pkgconfig PATH=$bin:$PATH \
   -D CMAKE_SHARED_LINKER_FLAGS="-s -Wl,--version-script=$top/scripts/wheel/exports.map" \
   -D LEAT_CCACHE=OFF -D LEAT_TESTS=OFF -D LEAT_BENCH=OFF -D LEAT_WERROR=ON \
   -D LEAT_COMMIT="${LEAT_COMMIT:-}" \
-  -D LEAT_KIND="wheel $platform" -D "LEAT_LINK=ZIP;BZIP2;LZMA;WEBP;PQ" \
+  -D LEAT_KIND="wheel $platform" -D LEAT_MICROHTTPD_BESIDE=ON -D "LEAT_LINK=ZIP;BZIP2;LZMA;WEBP;PQ" \
   -D LEAT_DUCKDB_ROOT="$top/$duckdb" >$build/configure.log 2>&1 ||
   fail "configuring failed; the end of $build/configure.log:
 $(tail -n 15 $build/configure.log)"

@@ -8,7 +8,8 @@
   library's licence is there;
 * programs are of the name's processor;
 * no symbol is newer than the glibc of the name, no library outside of glibc and DuckDB's C++ is
-  needed, and libleat.so exports what begins with leat_ alone;
+  needed, none is looked for elsewhere than where the system has them, and libleat.so exports what
+  begins with leat_ alone;
 * no file has a path of the machine that it was built on;
 * the command runs, says what kind of build it is, and uses all that this processor has: a build
   that runs scalar gives the right results 150 times slower;
@@ -46,7 +47,8 @@ WORKER_BYTES = 10_000_000
 ALL_BYTES = 1 << 30  # of the files of a wheel, unpacked
 # programs of a wheel -> the libraries that they may need
 NEEDED = {"leat": {"leat/leat": GLIBC, "leat/libleat.so": GLIBC,
-                   "leat/libduckdb.so": GLIBC | {"libstdc++.so.6", "libgcc_s.so.1"}},
+                   "leat/libduckdb.so": GLIBC | {"libstdc++.so.6", "libgcc_s.so.1"},
+                   f"leat/{assemble.MICROHTTPD}": GLIBC},
           "leat_worker": {WORKER: GLIBC}}
 # of leat version -> flags of /proc/cpuinfo, on x86-64
 FEATURES = {"avx2": {"avx2", "fma"}, "avx512": {"avx512f", "fma"}, "sha": {"sha_ni", "sse4_1"}}
@@ -149,7 +151,8 @@ def licences(wheel: str) -> Iterator[str]:
     """Libraries whose licence has no text in the archive."""
     with zipfile.ZipFile(wheel) as archive:
         names = archive.namelist()
-    for name in [name for name, *_ in assemble.components()] + ["llvm", "zig"]:
+    worker = WORKER in programs_of(wheel)
+    for name in [name for name, *_ in assemble.components(worker)] + ["llvm", "zig"]:
         if not any(f".dist-info/licenses/{name}/" in file for file in names):
             yield f"no text of the licence of {name}"
 
@@ -242,6 +245,8 @@ def symbols(folder: str, platform: str, programs: dict[str, set[str]]) -> Iterat
         text = tell("objdump", "-p", "-T", os.path.join(folder, name))
         for library in sorted(set(re.findall(r"NEEDED +(\S+)", text)) - allowed):
             yield f"{name}: needs {library}"
+        for found in re.findall(r"(?:RPATH|RUNPATH) +(.*)", text):  # of libc.so.6, too
+            yield f"{name}: looks for libraries in \"{found}\" first"
         for found in sorted(set(re.findall(r"GLIBC_(\d+)\.(\d+)", text))):
             if tuple(map(int, found)) > limit:
                 yield f"{name}: needs glibc {'.'.join(found)}"

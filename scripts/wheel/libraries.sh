@@ -1,5 +1,6 @@
 #!/bin/sh
-# Builds what leat links into the wheel, static and for glibc 2.28, with zig's compiler:
+# Builds the libraries of the wheel for glibc 2.28 with zig's compiler: static ones, which leat links, and
+# libmicrohttpd as a shared one, because it is LGPL:
 #
 #   scripts/wheel/libraries.sh CACHE [CPU]
 #
@@ -326,6 +327,14 @@ lib_pq() { # with what it has from PostgreSQL's other parts. configure wants bis
   zranlib libpq.a
   cp libpq.a "$prefix/lib"
   cp src/interfaces/libpq/libpq-fe.h src/include/postgres_ext.h "$prefix/include"
+}
+lib_microhttpd() { # of a kind that can be replaced: a file of its own, which leat dash opens
+  CC=zcc AR=zar RANLIB=zranlib CFLAGS="$flags" LDFLAGS=-s ./configure --host=$cpu-linux-gnu \
+    --enable-shared --disable-static --disable-https --disable-curl --disable-doc --disable-examples \
+    --disable-bauth --disable-dauth --disable-postprocessor --disable-dependency-tracking
+  make -j "$jobs" -C src/microhttpd libmicrohttpd.la
+  cp -L src/microhttpd/.libs/libmicrohttpd.so.12 "$prefix/lib"
+  cp src/include/microhttpd.h "$prefix/include"
 }
 
 # ---- all of them ----

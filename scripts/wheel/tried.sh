@@ -56,4 +56,13 @@ import leat
 batch = next(iter(leat.Loader(leat.ProbeDataset("probes"), batch=8, length=256)))
 print("Python: batch of", sorted(batch), batch["inputs"].shape)
 END
+  python3 - <<'END'
+import json, subprocess, urllib.request
+with subprocess.Popen(["leat", "dash", "run", "--listen", "127.0.0.1:0"], text=True,
+                      stdout=subprocess.PIPE) as served:
+    url = served.stdout.readline().strip()
+    with urllib.request.urlopen(url + "facts.json", timeout=60) as answer:
+        print("leat dash: step", json.load(answer)["step"])
+    served.terminate()
+END
 fi

@@ -36,6 +36,26 @@ const char *leat_library_bind(void *handle, const leat_library_function *functio
     return missing;
 }
 
+/* Where this code is, which whoever can write there has in his hands anyway. */
+static void *load_beside(const char *file, bool stays, const char **problem) {
+    char self[LEAT_PATH_BYTES], path[2 * LEAT_PATH_BYTES];
+    leat_library_find_self(self);
+    char *slash = strrchr(self, '/');
+    if (slash == NULL) return NULL;
+    *slash = 0;
+    snprintf(path, sizeof path, "%s/%s", self, file);
+    return leat_library_load(path, stays, problem);
+}
+
+static void *load(const leat_library *library, const char **problem) {
+    void *found = NULL;
+    for (int i = 0; library->beside && library->files[i] != NULL && found == NULL; i++)
+        found = load_beside(library->files[i], library->stays, problem);
+    for (int i = 0; library->files[i] != NULL && found == NULL; i++)
+        found = leat_library_load(library->files[i], library->stays, problem);
+    return found;
+}
+
 static void clear(const leat_library_function *functions, void *into) {
     for (int i = 0; functions[i].name != NULL; i++) set_pointer(into, functions[i].offset, NULL);
 }
@@ -54,7 +74,6 @@ static void bind_linked(const leat_library_function *functions, void *into) {
 
 leat_code leat_library_open(void **handle, const leat_library *library, void *into,
                             leat_error *err) {
-    void *found = NULL;
     const char *problem = NULL;
     *handle = NULL;
     if (is_linked(library->functions)) {
@@ -63,8 +82,7 @@ leat_code leat_library_open(void **handle, const leat_library *library, void *in
         return LEAT_OK;
     }
     clear(library->functions, into);
-    for (int i = 0; library->files[i] != NULL && found == NULL; i++)
-        found = leat_library_load(library->files[i], library->stays, &problem);
+    void *found = load(library, &problem);
     if (found == NULL)
         return leat_fail(err, LEAT_ERR_UNSUPPORTED,
                          "%s %s, which is not installed here; install it (Debian: %s)%s",

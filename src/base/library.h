@@ -36,6 +36,7 @@ typedef struct leat_library {
     const char *name;      /* "libzip" */
     const char *least;     /* the oldest version with all functions: "1.7" */
     const char *files[3];  /* names for the system's loader, tried in this order; ends with NULL */
+    bool beside;           /* looked for in the folder of the command or libleat.so first */
     bool stays;            /* its code stays in memory after it is closed */
     const char *use;       /* begins the message that it is missing: "zip archives are read with" */
     const char *package;   /* in Debian: "libzip-dev" */

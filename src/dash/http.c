@@ -65,6 +65,7 @@ static const leat_library_function functions[] = {
 static const leat_library microhttpd = {.name = "libmicrohttpd",
                                         .least = "0.9.72",
                                         .files = {"libmicrohttpd.so.12"},
+                                        .beside = LEAT_MICROHTTPD_BESIDE,
                                         .stays = true,
                                         .use = "the page is served with",
                                         .package = "libmicrohttpd12",

@@ -160,6 +160,29 @@ static void stays_or_goes(void **state) {
     leat_library_close(NULL);
 }
 
+/* One in the program's folder goes before the system's, where it is said to be there. */
+static void is_beside(void **state) {
+    char self[LEAT_PATH_BYTES], name[40], path[LEAT_PATH_BYTES + 40];
+    (void)state;
+    leat_library_find_self(self);
+    *strrchr(self, '/') = 0;
+    snprintf(name, sizeof name, "libleat_beside_%d.so", (int)getpid());
+    snprintf(path, sizeof path, "%s/%s", self, name);
+    void *there = dlopen(RARE, RTLD_NOW);
+    if (there == NULL) skip();
+    assert_int_equal(symlink(leat_library_path(there), path), 0);
+    for (int beside = 0; beside < 2; beside++) {
+        const leat_library library = {
+            .name = "libanl", .files = {name, MATH}, .beside = beside, .functions = nothing};
+        void *handle = NULL;
+        assert_int_equal(leat_library_open(&handle, &library, NULL, NULL), LEAT_OK);
+        assert_int_equal(strstr(leat_library_path(handle), MATH) == NULL, beside);
+        leat_library_close(handle);
+    }
+    unlink(path);
+    dlclose(there);
+}
+
 static void finds_itself(void **state) {
     (void)state;
     char self[LEAT_PATH_BYTES], program[LEAT_PATH_BYTES];
@@ -170,7 +193,8 @@ static void finds_itself(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(opens), cmocka_unit_test(is_linked), cmocka_unit_test(loads_and_binds),
-        cmocka_unit_test(stays_or_goes), cmocka_unit_test(finds_itself)};
+        cmocka_unit_test(opens),           cmocka_unit_test(is_linked),
+        cmocka_unit_test(loads_and_binds), cmocka_unit_test(stays_or_goes),
+        cmocka_unit_test(is_beside),       cmocka_unit_test(finds_itself)};
     return cmocka_run_group_tests_name("libraries", tests, NULL, NULL);
 }

@@ -49,7 +49,7 @@ class Wheel(unittest.TestCase):
         self.write("prefix", "licences", "llvm", "LICENSE.TXT")
         self.write("prefix", "licences", "zig", "LICENSE")
         for name in ("build/leat", "build/libleat.so", "build/leat-worker", "duckdb/libduckdb.so",
-                     "duckdb/LICENSE"):
+                     "duckdb/LICENSE", f"prefix/lib/{assemble.MICROHTTPD}"):
             self.write(*name.split("/"))
 
     def assemble(self, output="out", epoch="1700000000", package="leat"):
@@ -94,6 +94,8 @@ class Wheel(unittest.TestCase):
         self.assertIn("\nRequires-Dist: numpy>=1.23\n", metadata)
         self.assertRegex(metadata, "^Metadata-Version: 2.4\n")  # the first with the next two
         self.assertRegex(metadata, "\nLicense-Expression: Apache-2.0 AND .* AND bzip2-1.0.6 AND ")
+        self.assertRegex(metadata, "\nLicense-Expression: .* AND LGPL-2.1-or-later AND ")
+        self.assertIn(f"leat/{assemble.MICROHTTPD}", names)
         self.assertIn("\nLicense-File: zig/LICENSE\n", metadata)
         self.assertIn('\nRequires-Dist: grain>=0.2.18; extra == "grain"\n', metadata)
 
@@ -118,6 +120,7 @@ class Wheel(unittest.TestCase):
         self.assertNotIn("\nRequires-Dist:", metadata)
         self.assertIn("\nLicense-File: pq/LICENSE\n", metadata)
         self.assertIn("PostgreSQL", metadata)
+        self.assertNotIn("LGPL", metadata)  # libmicrohttpd is not in it
 
     def test_worker_is_checked(self):
         """Its size, and that no licence is missing."""
