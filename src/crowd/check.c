@@ -162,7 +162,7 @@ static void ask_names(leat_check *self) {
     snprintf(self->login, sizeof self->login, "%s", leat_pg_text(rows, 0, 0));
     snprintf(self->acting, sizeof self->acting, "%s", leat_pg_text(rows, 0, 1));
     snprintf(self->database, sizeof self->database, "%s", leat_pg_text(rows, 0, 2));
-    self->superuser = leat_pg_text(rows, 0, 3)[0] == 't';
+    self->superuser = leat_pg_bool(rows, 0, 3);
     leat_pg_rows_destroy(rows);
 }
 

@@ -138,7 +138,7 @@ static void tell_sessions(leat_check *self) {
     if (!leat_check_ask(self, "sessions", &rows, 1,
                         "select pg_has_role(current_user, 'pg_signal_backend', 'USAGE')", NULL))
         return;
-    self->facts->may_end_sessions = leat_pg_text(rows, 0, 0)[0] == 't';
+    self->facts->may_end_sessions = leat_pg_bool(rows, 0, 0);
     leat_pg_rows_destroy(rows);
     snprintf(todo, sizeof todo, "as an administrator: GRANT pg_signal_backend TO %s;",
              self->acting);

@@ -20,7 +20,7 @@ static void tell_invitations(leat_check *self) {
                         "d.datname = current_database()",
                         NULL))
         return;
-    const bool may = leat_pg_text(rows, 0, 0)[0] == 't';
+    const bool may = leat_pg_bool(rows, 0, 0);
     leat_pg_rows_destroy(rows);
     snprintf(todo, sizeof todo,
              "invite with an administrator's URL, or, as an administrator: ALTER ROLE %s "
@@ -41,8 +41,8 @@ static void tell_creation(leat_check *self) {
                         "has_schema_privilege('public', n.oid, 'create'))",
                         NULL))
         return;
-    const bool temporary = leat_pg_text(rows, 0, 0)[0] == 't';
-    const bool tables = leat_pg_text(rows, 0, 1)[0] == 't';
+    const bool temporary = leat_pg_bool(rows, 0, 0);
+    const bool tables = leat_pg_bool(rows, 0, 1);
     leat_pg_rows_destroy(rows);
     if (temporary || tables)
         leat_check_tell(self, LEAT_CROWD_NOTE, roles_sql,

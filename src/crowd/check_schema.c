@@ -84,13 +84,13 @@ static bool ask_schema(leat_check *self, schema_facts *of) {
             "where r.rolname = current_user",
             NULL))
         return false;
-    of->there = leat_pg_text(rows, 0, 0)[0] == 't';
+    of->there = leat_pg_bool(rows, 0, 0);
     snprintf(of->owner, sizeof of->owner, "%s", leat_pg_text(rows, 0, 1));
-    of->may_use = leat_pg_text(rows, 0, 2)[0] == 't';
-    of->is_owner = leat_pg_text(rows, 0, 3)[0] == 't';
-    of->may_create = leat_pg_text(rows, 0, 4)[0] == 't';
-    of->owner_is_super = leat_pg_text(rows, 0, 5)[0] == 't';
-    of->invited = leat_pg_text(rows, 0, 6)[0] == 't';
+    of->may_use = leat_pg_bool(rows, 0, 2);
+    of->is_owner = leat_pg_bool(rows, 0, 3);
+    of->may_create = leat_pg_bool(rows, 0, 4);
+    of->owner_is_super = leat_pg_bool(rows, 0, 5);
+    of->invited = leat_pg_bool(rows, 0, 6);
     leat_pg_rows_destroy(rows);
     return true;
 }
@@ -295,7 +295,7 @@ static void tell_access(leat_check *self) {
                         "select has_database_privilege('public', current_database(), 'CONNECT')",
                         NULL))
         return;
-    self->facts->public_may_connect = leat_pg_text(rows, 0, 0)[0] == 't';
+    self->facts->public_may_connect = leat_pg_bool(rows, 0, 0);
     leat_pg_rows_destroy(rows);
     if (!self->facts->public_may_connect) {
         leat_check_tell(self, LEAT_CROWD_OK, "",

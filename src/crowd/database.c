@@ -87,7 +87,7 @@ void leat_database_copy(char *out, size_t out_bytes, const char *text) {
 }
 
 leat_code leat_database_take_bool(leat_code code, leat_pg_rows *rows, bool *value) {
-    *value = code == LEAT_OK && leat_pg_text(rows, 0, 0)[0] == 't';
+    *value = code == LEAT_OK && leat_pg_bool(rows, 0, 0);
     leat_pg_rows_destroy(rows);
     return code;
 }

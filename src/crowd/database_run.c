@@ -320,7 +320,7 @@ leat_code leat_database_confirmed(leat_pg *pg, int64_t run, int64_t step, int64_
         "and u.step = $2 and u.unit = $3",
         err, LEAT_PG_I(run), LEAT_PG_I(step), LEAT_PG_I(unit)));
     const bool found = leat_pg_row_count(rows) == 1 && leat_pg_int(rows, 0, 0) == unit;
-    if (found) *there = leat_pg_text(rows, 0, 5)[0] == 't';
+    if (found) *there = leat_pg_bool(rows, 0, 5);
     if (found) take_results(rows, result, 1, &count);
     else leat_pg_rows_destroy(rows);
     if (found) return LEAT_OK;

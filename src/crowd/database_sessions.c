@@ -14,7 +14,7 @@ leat_code leat_database_blockers(leat_pg *pg, leat_database_blocker *out, int mo
         of->process = leat_pg_int(rows, i, 0);
         leat_database_copy(of->account, sizeof of->account, leat_pg_text(rows, i, 1));
         leat_database_copy(of->transaction, sizeof of->transaction, leat_pg_text(rows, i, 2));
-        of->trusted = leat_pg_text(rows, i, 3)[0] == 't';
+        of->trusted = leat_pg_bool(rows, i, 3);
         of->role = leat_pg_int(rows, i, 4);
         leat_database_copy(of->waits, sizeof of->waits, leat_pg_text(rows, i, 5));
     }
@@ -47,7 +47,7 @@ leat_code leat_database_end_greedy(leat_pg *pg, int64_t idle_ms, leat_database_g
     if (out->count > 0) {
         out->process = leat_pg_int(rows, 0, 0);
         leat_database_copy(out->account, sizeof out->account, leat_pg_text(rows, 0, 1));
-        out->hoards = leat_pg_text(rows, 0, 2)[0] == 't';
+        out->hoards = leat_pg_bool(rows, 0, 2);
         leat_database_copy(out->why, sizeof out->why, leat_pg_text(rows, 0, 3));
     }
     leat_pg_rows_destroy(rows);

@@ -81,7 +81,7 @@ static leat_code ask_for_unit(leat_pg *pg, const char *sql, int64_t run, const c
     lease->epoch = leat_pg_int(rows, 0, 1);
     lease->step = leat_pg_int(rows, 0, 2);
     lease->unit = leat_pg_int(rows, 0, 3);
-    lease->copy = leat_pg_text(rows, 0, 4)[0] == 't';
+    lease->copy = leat_pg_bool(rows, 0, 4);
     leat_database_copy(lease->weights, sizeof lease->weights, leat_pg_text(rows, 0, 5));
     leat_database_copy(lease->run_state, sizeof lease->run_state, leat_pg_text(rows, 0, 6));
     leat_database_copy(lease->news, sizeof lease->news, leat_pg_text(rows, 0, 7));

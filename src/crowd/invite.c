@@ -66,9 +66,9 @@ static leat_code find_role(leat_pg *pg, const char *login, role *out, leat_error
         "false), (select rolsuper from pg_roles where rolname = current_user), "
         "coalesce(max(r.rolconnlimit), -1) from pg_roles r where r.rolname = $1",
         err, LEAT_PG_T(login), LEAT_PG_T(LEAT_ROLES_MARK)));
-    out->exists = leat_pg_text(rows, 0, 0)[0] == 't';
-    out->invited = leat_pg_text(rows, 0, 1)[0] == 't';
-    out->superuser = leat_pg_text(rows, 0, 2)[0] == 't';
+    out->exists = leat_pg_bool(rows, 0, 0);
+    out->invited = leat_pg_bool(rows, 0, 1);
+    out->superuser = leat_pg_bool(rows, 0, 2);
     out->connections = leat_pg_int(rows, 0, 3);
     leat_pg_rows_destroy(rows);
     return LEAT_OK;
@@ -293,7 +293,7 @@ static leat_code find_run(invitation *of, leat_error *err) {
     /* there may be no schema yet, or this login may not read it */
     if (code != LEAT_OK) return LEAT_OK;
     const int count = leat_pg_row_count(rows);
-    of->result->serves_data = count == 1 && leat_pg_text(rows, 0, 1)[0] == 't';
+    of->result->serves_data = count == 1 && leat_pg_bool(rows, 0, 1);
     leat_pg_rows_destroy(rows);
     if (count > 0 || of->options->run == NULL) return LEAT_OK;
     return leat_fail(err, LEAT_ERR_NOT_FOUND,

@@ -725,6 +725,10 @@ const char *leat_pg_text(const leat_pg_rows *rows, int row, int column) {
                                               : rows->pg->pq.getvalue(rows->result, row, column);
 }
 
+bool leat_pg_bool(const leat_pg_rows *rows, int row, int column) {
+    return leat_pg_text(rows, row, column)[0] == 't';
+}
+
 int64_t leat_pg_int(const leat_pg_rows *rows, int row, int column) {
     return strtoll(leat_pg_text(rows, row, column), NULL, 10);
 }

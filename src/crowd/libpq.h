@@ -132,8 +132,9 @@ void leat_pg_rows_destroy(leat_pg_rows *rows);
 int leat_pg_row_count(const leat_pg_rows *rows);
 /* Of row and column of the shape that was asked for, or of any further row. */
 bool leat_pg_is_null(const leat_pg_rows *rows, int row, int column);
-/* "" and 0 for NULL. Valid until the rows are destroyed. */
+/* "", false and 0 for NULL. Valid until the rows are destroyed. */
 const char *leat_pg_text(const leat_pg_rows *rows, int row, int column);
+bool leat_pg_bool(const leat_pg_rows *rows, int row, int column);
 int64_t leat_pg_int(const leat_pg_rows *rows, int row, int column);
 double leat_pg_real(const leat_pg_rows *rows, int row, int column);
 const uint8_t *leat_pg_bytes(const leat_pg_rows *rows, int row, int64_t *size_bytes);

@@ -75,6 +75,9 @@ bool leat_pg_is_null(const leat_pg_rows *rows, int row, int column) {
 const char *leat_pg_text(const leat_pg_rows *rows, int row, int column) {
     return (void)rows, (void)row, (void)column, "";
 }
+bool leat_pg_bool(const leat_pg_rows *rows, int row, int column) {
+    return (void)rows, (void)row, (void)column, false;
+}
 int64_t leat_pg_int(const leat_pg_rows *rows, int row, int column) {
     return (void)rows, (void)row, (void)column, 0;
 }

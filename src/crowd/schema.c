@@ -66,8 +66,8 @@ leat_code leat_database_find_version(leat_pg *pg, int64_t *version, leat_error *
                                 "select to_regnamespace('leat') is not null, "
                                 "to_regclass('leat.version') is not null",
                                 NULL, 0, err));
-    const bool schema_there = leat_pg_text(rows, 0, 0)[0] == 't';
-    const bool table_there = leat_pg_text(rows, 0, 1)[0] == 't';
+    const bool schema_there = leat_pg_bool(rows, 0, 0);
+    const bool table_there = leat_pg_bool(rows, 0, 1);
     leat_pg_rows_destroy(rows);
     if (!table_there) {
         *version = schema_there ? LEAT_DATABASE_UNFINISHED : 0;

@@ -34,7 +34,7 @@ static leat_code load_run(leat_pg *pg, const char *name, leat_crowd_run *run, in
     leat_database_copy(run->state, sizeof run->state, leat_pg_text(rows, 0, 3));
     leat_database_copy(run->reason, sizeof run->reason, leat_pg_text(rows, 0, 4));
     leat_database_copy(run->coordinator, sizeof run->coordinator, leat_pg_text(rows, 0, 5));
-    run->coordinated = leat_pg_text(rows, 0, 6)[0] == 't';
+    run->coordinated = leat_pg_bool(rows, 0, 6);
     run->step = leat_pg_int(rows, 0, 7);
     run->steps = leat_pg_int(rows, 0, 8);
     run->units = leat_pg_int(rows, 0, 9);
@@ -43,7 +43,7 @@ static leat_code load_run(leat_pg *pg, const char *name, leat_crowd_run *run, in
     run->payload_bytes = leat_pg_int(rows, 0, 12);
     run->weights_bytes = leat_pg_int(rows, 0, 13);
     run->database_bytes = leat_pg_int(rows, 0, 14);
-    run->serves_data = leat_pg_text(rows, 0, 15)[0] == 't';
+    run->serves_data = leat_pg_bool(rows, 0, 15);
     leat_pg_rows_destroy(rows);
     return LEAT_OK;
 }
@@ -113,7 +113,7 @@ static leat_code load_workers(leat_pg *pg, const leat_status_wanted *wanted,
         leat_database_copy(of->machine, sizeof of->machine, leat_pg_text(rows, i, 1));
         leat_database_copy(of->name, sizeof of->name, leat_pg_text(rows, i, 2));
         leat_database_copy(of->hardware, sizeof of->hardware, leat_pg_text(rows, i, 3));
-        of->active = leat_pg_text(rows, i, 4)[0] == 't';
+        of->active = leat_pg_bool(rows, i, 4);
         of->seen_seconds = leat_pg_real(rows, i, 5);
         of->accepted = leat_pg_int(rows, i, 6);
         of->refused = leat_pg_int(rows, i, 7);

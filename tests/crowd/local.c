@@ -128,7 +128,7 @@ bool stop_after(void *user, const leat_progress *progress) {
     const leat_code code =
         leat_pg_call(pg, &rows, (leat_pg_shape){1, 1, false},
                      "select exists (select from leat.run where step >= $1)", &steps, 1, NULL);
-    const bool there = code == LEAT_OK && leat_pg_text(rows, 0, 0)[0] == 't';
+    const bool there = code == LEAT_OK && leat_pg_bool(rows, 0, 0);
     leat_pg_rows_destroy(rows);
     leat_pg_close(pg);
     return !there;
