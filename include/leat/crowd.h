@@ -396,7 +396,8 @@ LEAT_API double leat_crowd_run_value(const leat_crowd_run *run, const char *name
 /* The workers, those with most units first; false after the last. */
 LEAT_API bool leat_crowd_worker_at(const leat_crowd_status *status, int index,
                                    leat_crowd_worker *out);
-/* The last 20 events, the newest first; false after the last. */
+/* The last LEAT_CROWD_EVENTS events, the newest first; false after the last. */
+#define LEAT_CROWD_EVENTS 20
 LEAT_API bool leat_crowd_event_at(const leat_crowd_status *status, int index,
                                   leat_crowd_event *out);
 

@@ -132,8 +132,8 @@ static leat_code load_events(leat_pg *pg, int64_t id, leat_crowd_status *status,
         "select extract(epoch from leat.clock() - at), kind, coalesce(account, ''), "
         "coalesce(worker_id, ''), coalesce(name, ''), words from leat.events where run = $1 "
         "order by id desc limit $2",
-        err, LEAT_PG_I(id), LEAT_PG_I(LEAT_STATUS_EVENTS)));
-    for (int i = 0; i < leat_pg_row_count(rows) && i < LEAT_STATUS_EVENTS; i++) {
+        err, LEAT_PG_I(id), LEAT_PG_I(LEAT_CROWD_EVENTS)));
+    for (int i = 0; i < leat_pg_row_count(rows) && i < LEAT_CROWD_EVENTS; i++) {
         leat_crowd_event *of = &status->events[status->event_count++];
         of->seconds = leat_pg_real(rows, i, 0);
         leat_database_copy(of->kind, sizeof of->kind, leat_pg_text(rows, i, 1));

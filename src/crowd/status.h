@@ -6,14 +6,12 @@
 #include "crowd/database.h"
 #include "leat/crowd.h"
 
-enum { LEAT_STATUS_EVENTS = 20 };
-
 struct leat_crowd_status {
     int64_t run_id;
     leat_crowd_run run;
     leat_crowd_worker *workers;
     int64_t worker_count, worker_capacity;
-    leat_crowd_event events[LEAT_STATUS_EVENTS];
+    leat_crowd_event events[LEAT_CROWD_EVENTS];
     int event_count;
 };
 

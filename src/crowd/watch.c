@@ -120,8 +120,6 @@ static void take(leat_crowd_seen *seen, const leat_crowd_status *status) {
     memcpy(seen->events, status->events, (size_t)status->event_count * sizeof status->events[0]);
 }
 
-_Static_assert((int)LEAT_WATCH_EVENTS == (int)LEAT_STATUS_EVENTS, "all of them");
-
 static leat_code look(leat_pg *pg, const char *run, leat_crowd_seen *seen, leat_error *err) {
     const leat_status_wanted wanted = {
         .run = run, .workers_max = LEAT_WATCH_WORKERS, .active_first = true};

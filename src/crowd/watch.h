@@ -12,7 +12,6 @@
 enum {
     LEAT_WATCH_WORKERS = 100,
     LEAT_WATCH_ACCOUNTS = 100,
-    LEAT_WATCH_EVENTS = 20,
     LEAT_WATCH_STEPS = 4000, /* whose values a look reads at most */
 };
 
@@ -27,7 +26,7 @@ typedef struct leat_crowd_seen {
     leat_crowd_run run;
     leat_crowd_worker workers[LEAT_WATCH_WORKERS]; /* those that work first, then by units */
     leat_crowd_account accounts_shown[LEAT_WATCH_ACCOUNTS]; /* by units */
-    leat_crowd_event events[LEAT_WATCH_EVENTS];             /* the newest first */
+    leat_crowd_event events[LEAT_CROWD_EVENTS];             /* the newest first */
     int worker_count, account_count, event_count;
     leat_crowd_account all; /* of all accounts; its name is "" */
     int64_t accounts;       /* how many there are */
