@@ -233,7 +233,7 @@ static void put_file(leat_page *page, leat_textbuf *text, const char *type, cons
     const char *bytes = finished(page, text, &size_bytes);
     snprintf(name, sizeof name, "%s.%s", page->name, ending);
     leat_textbuf_printf(page->out, "<a download=\"%s\" href=\"data:%s;base64,", name, type);
-    leat_html_base64(page->out, (const uint8_t *)bytes, size_bytes);
+    leat_textbuf_base64(page->out, bytes, size_bytes);
     leat_textbuf_printf(page->out, "\">%s</a>", words);
     if (page->folder == NULL || page->err.code != LEAT_OK) return;
     leat_error err = {0};

@@ -235,8 +235,6 @@ void leat_figure_series(leat_page *page, const leat_histogram *spec, const leat_
  * leat_text_show. */
 void leat_html_text(leat_textbuf *out, const char *text);
 
-void leat_html_base64(leat_textbuf *out, const uint8_t *bytes, int64_t size_bytes);
-
 /* Everything up to and including the page's <h1>, whose text is `name`; `command` created the
  * page. */
 void leat_page_begin(leat_textbuf *out, const char *name, const char *command);

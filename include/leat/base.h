@@ -147,6 +147,8 @@ LEAT_API void leat_textbuf_clear(leat_textbuf *text);
 /* Text that ends with a NUL. */
 LEAT_API void leat_textbuf_put(leat_textbuf *text, const char *words);
 LEAT_API void leat_textbuf_printf(leat_textbuf *text, const char *format, ...) LEAT_PRINTF(2, 3);
+/* The bytes as base64 (RFC 4648, with = at its end), as in a data: URL. */
+LEAT_API void leat_textbuf_base64(leat_textbuf *text, const void *bytes, int64_t size_bytes);
 /* *words (NUL-terminated) belongs to `text` until it is destroyed or added to. */
 LEAT_API LEAT_MUST_CHECK leat_code leat_textbuf_finish(leat_textbuf *text, const char **words,
                                                        int64_t *size_bytes, leat_error *err);

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/base64.h"
 #include "base/file.h"
 #include "base/hash.h"
 #include "base/mem.h"
@@ -54,6 +55,14 @@ void leat_textbuf_printf(leat_textbuf *text, const char *format, ...) {
     vsnprintf((char *)text->buf.data + text->buf.size, (size_t)size + 1, format, arguments);
     va_end(arguments);
     text->buf.size += size;
+}
+
+void leat_textbuf_base64(leat_textbuf *text, const void *bytes, int64_t size_bytes) {
+    leat_buf *to = &text->buf;
+    if (text->err.code != LEAT_OK) return;
+    if (leat_buf_reserve(to, LEAT_BASE64_BYTES(size_bytes), &text->err) != LEAT_OK) return;
+    to->size +=
+        leat_base64_encode((char *)to->data + to->size, bytes, size_bytes, LEAT_BASE64_PADDED);
 }
 
 leat_code leat_textbuf_finish(leat_textbuf *text, const char **words, int64_t *size_bytes,

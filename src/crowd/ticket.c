@@ -6,19 +6,18 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/base64.h"
 #include "base/hash.h"
 #include "base/mem.h"
 #include "crowd/url_text.h"
 
 enum { VERSION = 1, SUM_BYTES = 4, RECORD_BYTES = 5120, LINE = 64 };
-_Static_assert(LEAT_TICKET_TEXT_BYTES > 6 + RECORD_BYTES / 3 * 4 + 4, "a record fits as text");
+_Static_assert(LEAT_TICKET_TEXT_BYTES >= 6 + LEAT_BASE64_BYTES(RECORD_BYTES), "it fits as text");
 _Static_assert(4 + 5 + 255 + 63 + 64 + 63 + 128 + 2 + LEAT_TICKET_CERTIFICATE_BYTES + SUM_BYTES <=
                    RECORD_BYTES,
                "everything at its longest fits");
 
 static const char prefix[] = "leat1:";
-static const char standard[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-static const char for_urls[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
 
 #define AGAIN "; copy the whole line again, or ask for another ticket"
 
@@ -35,48 +34,6 @@ static const struct {
     {"password", NULL, offsetof(leat_ticket, password), 1, 128},
 };
 enum { TEXTS = sizeof texts / sizeof *texts };
-
-/* ---- base64 ---------------------------------------------------------------------------------- */
-
-/* Without padding; returns the length. */
-static int64_t encode(char *to, const uint8_t *bytes, int64_t count, const char *letters) {
-    int64_t size = 0;
-    for (int64_t i = 0; i < count; i += 3) {
-        const int64_t left = count - i;
-        const uint32_t bits = (uint32_t)bytes[i] << 16 |
-                              (left > 1 ? (uint32_t)bytes[i + 1] << 8 : 0) |
-                              (left > 2 ? (uint32_t)bytes[i + 2] : 0);
-        for (int k = 0; k <= (left > 2 ? 3 : (int)left); k++)
-            to[size++] = letters[bits >> (18 - 6 * k) & 63];
-    }
-    to[size] = 0;
-    return size;
-}
-
-static leat_code decode(uint8_t out[RECORD_BYTES], int64_t *out_bytes, const char *text,
-                        leat_error *err) {
-    const int64_t size = (int64_t)strlen(text);
-    const char *digit;
-    uint32_t bits = 0;
-    int held = 0;
-    *out_bytes = 0;
-    if (size / 4 * 3 + 3 > RECORD_BYTES)
-        return leat_fail(err, LEAT_ERR_OPTION, "the ticket is too long" AGAIN);
-    for (int64_t i = 0; i < size; i++) {
-        if ((digit = strchr(for_urls, text[i])) == NULL)
-            return leat_fail(err, LEAT_ERR_OPTION,
-                             "character %lld of the ticket is not a letter, a digit, - or _" AGAIN,
-                             (long long)(i + (int64_t)sizeof prefix));
-        bits = bits << 6 | (uint32_t)(digit - for_urls);
-        held += 6;
-        if (held < 8) continue;
-        held -= 8;
-        out[(*out_bytes)++] = (uint8_t)(bits >> held);
-        bits &= (1u << held) - 1;
-    }
-    if (size % 4 != 1 && bits == 0) return LEAT_OK;
-    return leat_fail(err, LEAT_ERR_OPTION, "the end of the ticket is missing" AGAIN);
-}
 
 /* ---- what a ticket may say ------------------------------------------------------------------- */
 
@@ -148,6 +105,21 @@ bool leat_ticket_is(const char *text) {
 const char *leat_ticket_remedy(const char *url) {
     return leat_ticket_is(url) ? "; if this lasts, ask whoever sent the ticket"
                                : LEAT_PG_NEVER_CONNECTED;
+}
+
+static leat_code decode(uint8_t record[RECORD_BYTES], int64_t *record_bytes, const char *text,
+                        leat_error *err) {
+    const int64_t length = (int64_t)strlen(text);
+    *record_bytes = 0;
+    if (length / 4 * 3 + 3 > RECORD_BYTES)
+        return leat_fail(err, LEAT_ERR_OPTION, "the ticket is too long" AGAIN);
+    const int64_t wrong = leat_base64_decode(record, record_bytes, text, length);
+    if (wrong < 0) return LEAT_OK;
+    if (wrong == length)
+        return leat_fail(err, LEAT_ERR_OPTION, "the end of the ticket is missing" AGAIN);
+    return leat_fail(err, LEAT_ERR_OPTION,
+                     "character %lld of the ticket is not a letter, a digit, - or _" AGAIN,
+                     (long long)(wrong + (int64_t)sizeof prefix));
 }
 
 typedef struct reader {
@@ -254,7 +226,7 @@ leat_code leat_ticket_write(const leat_ticket *ticket, char text[LEAT_TICKET_TEX
     sum_of(record, size, sum);
     put(record, &size, sum, SUM_BYTES);
     memcpy(text, prefix, sizeof prefix);
-    encode(text + strlen(prefix), record, size, for_urls);
+    leat_base64_encode(text + strlen(prefix), record, size, LEAT_BASE64_URL);
     leat_free(record);
     return LEAT_OK;
 }
@@ -306,8 +278,8 @@ void leat_ticket_pem(const leat_ticket *ticket, char pem[LEAT_PG_PEM_BYTES]) {
     for (int64_t i = 0; i < ticket->certificate_bytes; i += LINE / 4 * 3) {
         const int64_t left = ticket->certificate_bytes - i;
         const int64_t count = left < LINE / 4 * 3 ? left : LINE / 4 * 3;
-        to += encode(to, ticket->certificate + i, count, standard);
-        to += snprintf(to, 4, "%s\n", count % 3 == 0 ? "" : count % 3 == 1 ? "==" : "=");
+        to += leat_base64_encode(to, ticket->certificate + i, count, LEAT_BASE64_PADDED);
+        *to++ = '\n';
     }
     LEAT_ASSERT(to - pem + (int64_t)sizeof end <= LEAT_PG_PEM_BYTES);
     memcpy(to, end, sizeof end);

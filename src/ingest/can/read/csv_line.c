@@ -3,6 +3,7 @@
  * notation that the header or --column gives it. The payload's length must agree with the DLC, if
  * there is one: a payload in another notation than the expected one is then not taken for bytes.
  */
+#include "base/base64.h"
 #include "ingest/can/read/attack_types.h"
 #include "ingest/can/read/column_option.h"
 #include "ingest/can/read/csv.h"
@@ -172,12 +173,6 @@ static void read_bits(leat_text data, payload *out) {
     out->good = out->good && bits % 8 == 0;
 }
 
-static int base64_digit(char letter) {
-    static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    const char *at = letter != 0 ? strchr(digits, letter) : NULL;
-    return at != NULL ? (int)(at - digits) : -1;
-}
-
 static void read_base64(leat_text data, payload *out) {
     int padding = 0, size = data.size_bytes;
     while (padding < 2 && padding < size && data.data[size - 1 - padding] == '=') padding++;
@@ -186,7 +181,7 @@ static void read_base64(leat_text data, payload *out) {
         unsigned group = 0;
         int kept = i + 4 == size ? 3 - padding : 3;
         for (int k = 0; k < 4; k++) {
-            int digit = k <= kept ? base64_digit(data.data[i + k]) : 0;
+            int digit = k <= kept ? leat_base64_digit(data.data[i + k], LEAT_BASE64_PADDED) : 0;
             out->good = out->good && digit >= 0;
             group = group << 6 | (unsigned)(digit & 63);
         }
