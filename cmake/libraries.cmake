@@ -4,7 +4,10 @@
 find_package(Threads REQUIRED)
 find_package(PkgConfig REQUIRED)
 
-set(LEAT_LEFT_OUT "")
+# Says that a feature is left out, because `missing` was not found.
+function(leat_leave_out missing feature)
+  message(STATUS "leat: ${missing} not found: ${feature} left out (scripts/install.sh installs it)")
+endfunction()
 
 # leat_library(NAME "feature that needs it" module...): target leat_lib_<NAME>
 function(leat_library name feature)
@@ -30,7 +33,7 @@ function(leat_library name feature)
     if(feature STREQUAL "")
       message(FATAL_ERROR "leat needs the library ${missing}: run scripts/install.sh")
     endif()
-    message(STATUS "leat: ${missing} not found: ${feature} left out (scripts/install.sh installs it)")
+    leat_leave_out("${missing}" "${feature}")
     set_property(TARGET leat_lib_${name} PROPERTY INTERFACE_LINK_LIBRARIES "")
   endif()
   set(LEAT_HAVE_${name} ${have} PARENT_SCOPE)
@@ -63,72 +66,36 @@ leat_library(YAML "settings files (--config)" yaml-0.1)
 leat_library(JPEG "JPEG images, and so leat ingest images" libjpeg)
 leat_library(PNG "PNG images, and so leat ingest images" libpng)
 
-# libzip is opened at run time too: its file has another name in Debian 12 (libzip.so.4) than in later
-# releases, and only zip archives need it.
-find_path(LEAT_ZIP_INCLUDE zip.h)
-add_library(leat_lib_ZIP INTERFACE)
-if(LEAT_ZIP_INCLUDE)
-  set(LEAT_HAVE_ZIP 1)
-  target_include_directories(leat_lib_ZIP SYSTEM INTERFACE "${LEAT_ZIP_INCLUDE}")
-else()
-  set(LEAT_HAVE_ZIP 0)
-  message(STATUS "leat: libzip not found: zip archives left out (scripts/install.sh installs it)")
-endif()
+# leat_opened_library(NAME header library "feature that needs it" [suffix of a folder]): of a library
+# that is opened at run time only its header is needed, and the target has its folder.
+function(leat_opened_library name header library feature)
+  find_path(LEAT_${name}_INCLUDE ${header} PATH_SUFFIXES ${ARGN})
+  add_library(leat_lib_${name} INTERFACE)
+  if(LEAT_${name}_INCLUDE)
+    set(LEAT_HAVE_${name} 1 PARENT_SCOPE)
+    target_include_directories(leat_lib_${name} SYSTEM INTERFACE "${LEAT_${name}_INCLUDE}")
+  else()
+    set(LEAT_HAVE_${name} 0 PARENT_SCOPE)
+    leat_leave_out(${library} "${feature}")
+  endif()
+endfunction()
 
+# libzip's file has another name in Debian 12 (libzip.so.4) than in later releases, and only zip
+# archives need it.
+leat_opened_library(ZIP zip.h libzip "zip archives")
 # libbz2 and liblzma are opened with the first file that they read; libbz2's file has another name in
 # Debian (libbz2.so.1.0) than elsewhere (libbz2.so.1).
-find_path(LEAT_BZIP2_INCLUDE bzlib.h)
-find_path(LEAT_LZMA_INCLUDE lzma.h)
-foreach(name BZIP2 LZMA)
-  add_library(leat_lib_${name} INTERFACE)
-  set(LEAT_HAVE_${name} 0)
-  if(LEAT_${name}_INCLUDE)
-    set(LEAT_HAVE_${name} 1)
-    target_include_directories(leat_lib_${name} SYSTEM INTERFACE "${LEAT_${name}_INCLUDE}")
-  endif()
-endforeach()
-if(NOT LEAT_HAVE_BZIP2)
-  message(STATUS "leat: libbz2 not found: inputs in bzip2 left out (scripts/install.sh installs it)")
-endif()
-if(NOT LEAT_HAVE_LZMA)
-  message(STATUS "leat: liblzma not found: inputs in xz left out (scripts/install.sh installs it)")
-endif()
-
+leat_opened_library(BZIP2 bzlib.h libbz2 "inputs in bzip2")
+leat_opened_library(LZMA lzma.h liblzma "inputs in xz")
 # libwebp is opened with the first WebP, which few data sets have.
-find_path(LEAT_WEBP_INCLUDE webp/decode.h)
-add_library(leat_lib_WEBP INTERFACE)
-if(LEAT_WEBP_INCLUDE)
-  set(LEAT_HAVE_WEBP 1)
-  target_include_directories(leat_lib_WEBP SYSTEM INTERFACE "${LEAT_WEBP_INCLUDE}")
-else()
-  set(LEAT_HAVE_WEBP 0)
-  message(STATUS "leat: libwebp not found: WebP images left out (scripts/install.sh installs it)")
-endif()
-
+leat_opened_library(WEBP webp/decode.h libwebp "WebP images")
 # libpq is opened with the first connection: it brings twenty libraries, which only the crowd needs.
-find_path(LEAT_PQ_INCLUDE libpq-fe.h PATH_SUFFIXES postgresql)
-add_library(leat_lib_PQ INTERFACE)
-if(LEAT_PQ_INCLUDE)
-  set(LEAT_HAVE_PQ 1)
-  target_include_directories(leat_lib_PQ SYSTEM INTERFACE "${LEAT_PQ_INCLUDE}")
-else()
-  set(LEAT_HAVE_PQ 0)
-  message(STATUS "leat: libpq not found: training on volunteers' machines left out (scripts/install.sh installs it)")
-endif()
-
+leat_opened_library(PQ libpq-fe.h libpq "training on volunteers' machines" postgresql)
 # libmicrohttpd is opened by leat dash alone. It is LGPL: never linked, so that whoever has leat can put
 # another version of it in its place.
-find_path(LEAT_MICROHTTPD_INCLUDE microhttpd.h)
-add_library(leat_lib_MICROHTTPD INTERFACE)
+leat_opened_library(MICROHTTPD microhttpd.h libmicrohttpd "leat dash")
 target_compile_definitions(leat_lib_MICROHTTPD INTERFACE
                            LEAT_MICROHTTPD_BESIDE=$<BOOL:${LEAT_MICROHTTPD_BESIDE}>)
-if(LEAT_MICROHTTPD_INCLUDE)
-  set(LEAT_HAVE_MICROHTTPD 1)
-  target_include_directories(leat_lib_MICROHTTPD SYSTEM INTERFACE "${LEAT_MICROHTTPD_INCLUDE}")
-else()
-  set(LEAT_HAVE_MICROHTTPD 0)
-  message(STATUS "leat: libmicrohttpd not found: leat dash left out (scripts/install.sh installs it)")
-endif()
 
 # A build that runs where none of these is installed links them, in this order of files, each of which
 # may need those after it. LEAT_LINK_<NAME> is 0 or 1 in the rooms that use one (src/base/library.h).
