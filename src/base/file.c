@@ -34,36 +34,38 @@ struct leat_file {
 /* The errno of an injected fault, as requested by the test. */
 static int fault_errno(leat_fault_kind kind) { return kind == LEAT_FAULT_WRITE ? ENOSPC : EIO; }
 
+/* The end of a function that opens: *out is NULL if it failed. */
+static leat_code end_open(leat_file **out, leat_code code) {
+    if (code == LEAT_OK) return LEAT_OK;
+    leat_file_close(*out);
+    *out = NULL;
+    return code;
+}
+
+/* A file that messages call `shown`, without a descriptor yet. */
+static leat_code begin_file(leat_file **out, const char *shown, leat_error *err) {
+    *out = NULL;
+    LEAT_TRY(LEAT_NEW(out, 1, err));
+    (*out)->fd = -1;
+    return end_open(out, leat_strdup(&(*out)->path, shown, err));
+}
+
 /* Opens `path`, which messages call `shown`. */
 static leat_code open_as(leat_file **out, const char *path, int flags, mode_t permissions,
                          const char *shown, leat_error *err) {
+    int number = EIO;
     *out = NULL;
-    leat_file *file = NULL;
     LEAT_TRY(leat_path_check_local(path, err));
-    LEAT_TRY(LEAT_NEW(&file, 1, err));
-    file->fd = -1;
-    leat_code code = leat_strdup(&file->path, shown, err);
-    if (code == LEAT_OK) {
-        int number = 0;
-        if (LEAT_FAULT(LEAT_FAULT_OPEN)) {
-            number = EIO;
-        } else {
-            do {
-                file->fd = open(path, flags | O_CLOEXEC, permissions);
-            } while (file->fd < 0 && errno == EINTR);
-            number = file->fd < 0 ? errno : 0;
-        }
-        if (number != 0) {
-            code = leat_fail_errno(err, number, "cannot %s \"%s\"",
-                                   flags & O_CREAT ? "create" : "open", shown);
-        }
+    LEAT_TRY(begin_file(out, shown, err));
+    if (!LEAT_FAULT(LEAT_FAULT_OPEN)) {
+        do {
+            (*out)->fd = open(path, flags | O_CLOEXEC, permissions);
+        } while ((*out)->fd < 0 && errno == EINTR);
+        number = (*out)->fd < 0 ? errno : 0;
     }
-    if (code != LEAT_OK) {
-        leat_file_close(file);
-        return code;
-    }
-    *out = file;
-    return LEAT_OK;
+    if (number == 0) return LEAT_OK;
+    return end_open(out, leat_fail_errno(err, number, "cannot %s \"%s\"",
+                                         flags & O_CREAT ? "create" : "open", shown));
 }
 
 /* Removes a file or a link of this name, so that a new file can have it. Anything else of that name
@@ -103,11 +105,7 @@ leat_code leat_file_open(leat_file **out, const char *path, leat_file_mode mode,
     if (mode == LEAT_FILE_OWN) LEAT_TRY(check_own(path, err));
     if (mode == LEAT_FILE_CREATE) free_name(path);
     LEAT_TRY(open_as(out, path, flags_of[mode], mode == LEAT_FILE_SECRET ? 0600 : 0666, path, err));
-    const leat_code code = mode == LEAT_FILE_PLAIN ? check_plain(*out, err) : LEAT_OK;
-    if (code == LEAT_OK) return LEAT_OK;
-    leat_file_close(*out);
-    *out = NULL;
-    return code;
+    return mode == LEAT_FILE_PLAIN ? end_open(out, check_plain(*out, err)) : LEAT_OK;
 }
 
 /* Of a folder that is open, in which a link is not followed; -1 and errno. */
@@ -135,60 +133,36 @@ leat_code leat_file_open_within(leat_file **out, const char *dir, const char *na
     if (fd < 0 && number == ELOOP)
         return leat_fail(err, LEAT_ERR_INPUT, "\"%s\" is a link; move it away", path);
     if (fd < 0) return leat_fail_errno(err, number, "cannot open \"%s\"", path);
-    leat_code code = leat_file_borrow(out, fd, path, err);
+    const leat_code code = leat_file_borrow(out, fd, path, err);
     close(fd);
-    if (code == LEAT_OK) code = check_plain(*out, err);
-    if (code == LEAT_OK) return LEAT_OK;
-    leat_file_close(*out);
-    *out = NULL;
-    return code;
+    return code == LEAT_OK ? end_open(out, check_plain(*out, err)) : code;
 }
 
 leat_code leat_file_borrow(leat_file **out, int fd, const char *name, leat_error *err) {
-    *out = NULL;
-    leat_file *file = NULL;
-    LEAT_TRY(LEAT_NEW(&file, 1, err));
-    file->fd = -1;
-    leat_code code = leat_strdup(&file->path, name, err);
-    if (code == LEAT_OK) {
-        const bool fails = LEAT_FAULT(LEAT_FAULT_OPEN);
-        if (fails) errno = EIO;
-        else file->fd = fcntl(fd, F_DUPFD_CLOEXEC, 0);
-        if (file->fd < 0) code = leat_fail_errno(err, errno, "cannot read \"%s\"", name);
-    }
-    if (code != LEAT_OK) {
-        leat_file_close(file);
-        return code;
-    }
-    *out = file;
-    return LEAT_OK;
+    LEAT_TRY(begin_file(out, name, err));
+    const bool fails = LEAT_FAULT(LEAT_FAULT_OPEN);
+    if (fails) errno = EIO;
+    else (*out)->fd = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+    if ((*out)->fd >= 0) return LEAT_OK;
+    return end_open(out, leat_fail_errno(err, errno, "cannot read \"%s\"", name));
 }
 
 leat_code leat_file_open_memory(leat_file **out, const char *name,
                                 char path[LEAT_FILE_MEMORY_BYTES], leat_error *err) {
     struct stat found;
-    leat_file *file = NULL;
-    *out = NULL;
     path[0] = 0;
-    LEAT_TRY(LEAT_NEW(&file, 1, err));
-    file->fd = -1;
-    leat_code code = leat_strdup(&file->path, name, err);
-    if (code == LEAT_OK) {
-        const bool fails = LEAT_FAULT(LEAT_FAULT_OPEN);
-        if (fails) errno = EIO;
-        else file->fd = memfd_create("leat", MFD_CLOEXEC);
-        if (file->fd < 0) code = leat_fail_errno(err, errno, "cannot keep %s in memory", name);
-    }
-    if (code == LEAT_OK) {
-        snprintf(path, LEAT_FILE_MEMORY_BYTES, "/proc/self/fd/%d", file->fd);
-        if (stat(path, &found) != 0)
-            code = leat_fail(err, LEAT_ERR_UNSUPPORTED,
-                             "%s cannot be read as a file, because /proc is not mounted: mount it",
-                             name);
-    }
-    if (code == LEAT_OK) *out = file;
-    else leat_file_close(file);
-    return code;
+    LEAT_TRY(begin_file(out, name, err));
+    const bool fails = LEAT_FAULT(LEAT_FAULT_OPEN);
+    if (fails) errno = EIO;
+    else (*out)->fd = memfd_create("leat", MFD_CLOEXEC);
+    if ((*out)->fd < 0)
+        return end_open(out, leat_fail_errno(err, errno, "cannot keep %s in memory", name));
+    snprintf(path, LEAT_FILE_MEMORY_BYTES, "/proc/self/fd/%d", (*out)->fd);
+    if (stat(path, &found) == 0) return LEAT_OK;
+    return end_open(out,
+                    leat_fail(err, LEAT_ERR_UNSUPPORTED,
+                              "%s cannot be read as a file, because /proc is not mounted: mount it",
+                              name));
 }
 
 bool leat_file_wait(leat_file *file, int timeout_ms) {
@@ -429,12 +403,9 @@ leat_code leat_file_open_nameless(leat_file **out, const char *dir, leat_error *
     *out = NULL;
     LEAT_TRY(leat_path_join(path, sizeof path, dir, "scratch", err));
     LEAT_TRY(open_new_draft(out, path, 0600, draft, err));
-    leat_code code = leat_path_remove(draft, err);
-    if (code == LEAT_OK) return LEAT_OK;
-    leat_path_discard(draft);
-    leat_file_close(*out);
-    *out = NULL;
-    return code;
+    const leat_code code = leat_path_remove(draft, err);
+    if (code != LEAT_OK) leat_path_discard(draft);
+    return end_open(out, code);
 }
 
 static leat_code open_draft(leat_file **out, const char *path, bool secret, leat_error *err) {
@@ -447,11 +418,8 @@ static leat_code open_draft(leat_file **out, const char *path, bool secret, leat
     mode_t mode = secret || stat(target, &old) == 0 ? 0600 : 0666;
     LEAT_TRY(open_new_draft(out, target, mode, draft, err));
     leat_code code = leat_strdup(&(*out)->draft, draft, err);
-    if (code == LEAT_OK) return LEAT_OK;
-    (void)unlink(draft);
-    leat_file_close(*out);
-    *out = NULL;
-    return code;
+    if (code != LEAT_OK) (void)unlink(draft);
+    return end_open(out, code);
 }
 
 leat_code leat_file_open_draft(leat_file **out, const char *path, leat_error *err) {
