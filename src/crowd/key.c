@@ -28,14 +28,6 @@ static leat_code path_of(const char *path, int number, char out[LEAT_PATH_BYTES]
     return leat_fail(err, LEAT_ERR_OPTION, "the path of the key is too long");
 }
 
-static leat_code make_id(char id[DIGITS + 1], leat_error *err) {
-    uint64_t a = 0, b = 0;
-    LEAT_TRY(leat_random_u64(&a, err));
-    LEAT_TRY(leat_random_u64(&b, err));
-    snprintf(id, DIGITS + 1, "%016llx%016llx", (unsigned long long)a, (unsigned long long)b);
-    return LEAT_OK;
-}
-
 static bool is_id(const char *id) {
     return strspn(id, "0123456789abcdef") == DIGITS && id[DIGITS] == 0;
 }
@@ -58,7 +50,7 @@ static leat_code read_line(leat_key *key, int64_t at, char id[DIGITS + 1], leat_
 
 static leat_code write_line(leat_key *key, int64_t at, char id[DIGITS + 1], leat_error *err) {
     char text[LINE + 1];
-    LEAT_TRY(make_id(id, err));
+    LEAT_TRY(leat_random_hex(id, DIGITS + 1, err));
     snprintf(text, sizeof text, "%s\n", id);
     LEAT_TRY(leat_file_pwrite(key->file, text, LINE, at, err));
     return leat_file_sync(key->file, err);

@@ -100,8 +100,6 @@ LEAT_MUST_CHECK leat_code leat_local_load(leat_local *self, bool *found, leat_er
 LEAT_MUST_CHECK leat_code leat_local_save(const leat_local *self, leat_error *err);
 /* New passwords. */
 LEAT_MUST_CHECK leat_code leat_local_draw(leat_local *self, leat_error *err);
-/* 16 hexadecimal digits that nobody can guess. */
-LEAT_MUST_CHECK leat_code leat_local_word(char word[17], leat_error *err);
 /* A path in the folder. */
 LEAT_MUST_CHECK leat_code leat_local_join(const leat_local *self, const char *name,
                                           char path[LEAT_PATH_BYTES], leat_error *err);

@@ -16,6 +16,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "base/random.h"
 #include "crowd/authority.h"
 #include "crowd/local.h"
 #include "crowd/ticket.h"
@@ -192,7 +193,7 @@ leat_code leat_local_write_listen(leat_local *self, leat_error *err) {
     /* a key alone is of a start that was killed: no ticket has had its certificate */
     if (!is_file(certificate)) {
         char word[17];
-        LEAT_TRY(leat_local_word(word, err));
+        LEAT_TRY(leat_random_hex(word, sizeof word, err));
         snprintf(name, sizeof name, "leat authority %s", word);
         LEAT_TRY(leat_authority_create(&authority, name, err));
     }

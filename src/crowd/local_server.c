@@ -160,7 +160,7 @@ static void remove_socket(leat_local *self) {
 
 static leat_code make_socket(leat_local *self, leat_error *err) {
     char word[17];
-    LEAT_TRY(leat_local_word(word, err));
+    LEAT_TRY(leat_random_hex(word, sizeof word, err));
     snprintf(self->state.socket, sizeof self->state.socket, "/tmp/leat-%s", word);
     leat_code code = leat_path_make_new_dir(self->state.socket, 0700, err);
     if (code == LEAT_OK && self->other_user) {
@@ -404,7 +404,7 @@ static leat_code serve_once(leat_local *self, bool *taken, leat_error *err) {
     char word[17];
     *taken = false;
     LEAT_TRY(choose_port(self, err));
-    LEAT_TRY(leat_local_word(word, err));
+    LEAT_TRY(leat_random_hex(word, sizeof word, err));
     snprintf(self->state.token, sizeof self->state.token, "leat-%s", word);
     LEAT_TRY(make_socket(self, err));
     /* before the start: whoever comes after a kill finds the processes by it */

@@ -1,5 +1,4 @@
 /* What a folder with a private database says of itself, in local.json: see local.h. */
-#include <stdio.h>
 #include <string.h>
 
 #include "base/hash.h"
@@ -14,21 +13,6 @@ enum { STATE_BYTES_MAX = 1 << 16 };
 leat_code leat_local_join(const leat_local *self, const char *name, char path[LEAT_PATH_BYTES],
                           leat_error *err) {
     return leat_path_join(path, LEAT_PATH_BYTES, self->folder, name, err);
-}
-
-leat_code leat_local_word(char word[17], leat_error *err) {
-    uint64_t number = 0;
-    LEAT_TRY(leat_random_u64(&number, err));
-    snprintf(word, 17, "%016llx", (unsigned long long)number);
-    return LEAT_OK;
-}
-
-static leat_code draw_password(char password[LEAT_LOCAL_WORD_BYTES], leat_error *err) {
-    char first[17], second[17];
-    LEAT_TRY(leat_local_word(first, err));
-    LEAT_TRY(leat_local_word(second, err));
-    snprintf(password, LEAT_LOCAL_WORD_BYTES, "%s%s", first, second);
-    return LEAT_OK;
 }
 
 /* The identity of this machine is not for others to know: its hash. A container may have none. */
@@ -50,11 +34,12 @@ static void hash_machine(char hash[65]) {
 }
 
 leat_code leat_local_draw(leat_local *self, leat_error *err) {
-    self->state = (leat_local_state){0};
-    hash_machine(self->state.made_on);
-    LEAT_TRY(draw_password(self->state.admin, err));
-    LEAT_TRY(draw_password(self->state.owner, err));
-    return draw_password(self->state.worker, err);
+    leat_local_state *of = &self->state;
+    *of = (leat_local_state){0};
+    hash_machine(of->made_on);
+    LEAT_TRY(leat_random_hex(of->admin, sizeof of->admin, err));
+    LEAT_TRY(leat_random_hex(of->owner, sizeof of->owner, err));
+    return leat_random_hex(of->worker, sizeof of->worker, err);
 }
 
 leat_code leat_local_check_machine(const leat_local *self, leat_error *err) {

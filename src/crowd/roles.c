@@ -1,8 +1,6 @@
 /* See roles.h. */
 #include "crowd/roles.h"
 
-#include <stdio.h>
-
 #include "base/random.h"
 #include "leat/crowd.h"
 
@@ -18,10 +16,5 @@ const char *const leat_roles_settings[] = {"statement_timeout = '60s'", "lock_ti
 const char *const leat_roles_superuser_settings[] = {"temp_file_limit = '64MB'", NULL};
 
 leat_code leat_roles_password(char password[LEAT_ROLES_PASSWORD_BYTES], leat_error *err) {
-    uint64_t first = 0, second = 0;
-    LEAT_TRY(leat_random_u64(&first, err));
-    LEAT_TRY(leat_random_u64(&second, err));
-    snprintf(password, LEAT_ROLES_PASSWORD_BYTES, "%016llx%016llx", (unsigned long long)first,
-             (unsigned long long)second);
-    return LEAT_OK;
+    return leat_random_hex(password, LEAT_ROLES_PASSWORD_BYTES, err);
 }

@@ -50,12 +50,8 @@ static bool parse_address(const char *text, const char *end, leat_http_place *pl
 }
 
 static leat_code draw_token(leat_access *access, leat_error *err) {
-    uint64_t high = 0, low = 0;
     char words[64];
-    LEAT_TRY(leat_random_u64(&high, err));
-    LEAT_TRY(leat_random_u64(&low, err));
-    snprintf(access->token, sizeof access->token, "%016llx%016llx", (unsigned long long)high,
-             (unsigned long long)low);
+    LEAT_TRY(leat_random_hex(access->token, sizeof access->token, err));
     const int size = snprintf(words, sizeof words, "leat dash %s", access->token);
     leat_text_sha256(words, size, access->cookie);
     return LEAT_OK;

@@ -270,6 +270,23 @@ static void random_names(void **state) {
     assert_true(all == UINT64_MAX && none == UINT64_MAX);
 }
 
+/* As many digits as there is room for, and all of them random. */
+static void hexadecimal(void **state) {
+    (void)state;
+    for (int bytes = 1; bytes <= 41; bytes++) {
+        char text[42], seen[40] = {0};
+        for (int i = 0; i < 40; i++) {
+            memset(text, '!', sizeof text);
+            assert_ok(leat_random_hex(text, bytes, err));
+            assert_int_equal(strspn(text, "0123456789abcdef"), bytes - 1);
+            assert_int_equal(text[bytes - 1], 0);
+            assert_int_equal(text[bytes], '!');
+            for (int k = 0; k < bytes - 1; k++) seen[k] |= text[k] != '0';
+        }
+        for (int k = 0; k < bytes - 1; k++) assert_true(seen[k]);
+    }
+}
+
 static int setup(void **state) {
     (void)state;
     const char *base = getenv("TMPDIR");
@@ -293,6 +310,7 @@ int main(void) {
         cmocka_unit_test(permissions),
         cmocka_unit_test(leftover_drafts),
         cmocka_unit_test(random_names),
+        cmocka_unit_test(hexadecimal),
     };
     return cmocka_run_group_tests_name("drafts", tests, setup, teardown);
 }
