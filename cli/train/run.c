@@ -3,7 +3,6 @@
 #include <math.h>
 #include <stddef.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "data_kinds.h"
 #include "doctor/doctor.h"
@@ -261,21 +260,12 @@ static const leat_fact reference_facts[] = {
 static const leat_fact_list reference = {
     .rows = reference_facts, .shape = LEAT_FACT_NAMED, .at = reference_at};
 
-static int compare_seconds(const void *a, const void *b) {
-    const double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 /* The median of the points. */
 static leat_fact_value step_seconds(const void *source) {
     const leat_run_metrics *metrics = ((const leat_run_shown *)source)->metrics;
     double seconds[LEAT_RUN_POINTS];
-    int64_t count = 0;
-    for (int64_t i = 0; i < metrics->point_count; i++)
-        if (!isnan(metrics->points[i].seconds)) seconds[count++] = metrics->points[i].seconds;
-    if (count == 0) return (leat_fact_value){.real = NAN};
-    qsort(seconds, (size_t)count, sizeof *seconds, compare_seconds);
-    return (leat_fact_value){.real = seconds[count / 2]};
+    for (int64_t i = 0; i < metrics->point_count; i++) seconds[i] = metrics->points[i].seconds;
+    return (leat_fact_value){.real = leat_median(seconds, metrics->point_count)};
 }
 
 #define AT(member) offsetof(leat_run_shown, facts.member)

@@ -395,6 +395,10 @@ LEAT_API double leat_distribution_mean(const leat_distribution *dist);
 /* How many values lie in [low, high); bins that straddle an end count in proportion. */
 LEAT_API double leat_distribution_between(const leat_distribution *dist, double low, double high);
 
+/* The median of the values that are not NaN: of two in the middle, their mean; NaN: of none. Sorts
+ * the values. */
+LEAT_API double leat_median(double *values, int64_t count);
+
 /*
  * Counts over time on a grid whose step is the smallest of 1 s, 5 s, 10 s, 30 s, 1 min, 5 min, 10
  * min, 30 min, 1 h, 3 h, 6 h, 12 h, 1 d, 1 w, 4 w, 1 y (52 w), 10 y, ... that needs at most

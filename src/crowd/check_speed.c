@@ -1,6 +1,5 @@
 /* How far away the server is: round trips, bytes in a second, and the difference of the clocks. */
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
@@ -11,11 +10,6 @@
 /* Messages of 64 KiB, 256 KiB, 1 MiB and 4 MiB, until one takes long enough to be a measurement. */
 enum { TRIPS = 9, FIRST_BYTES = 64 << 10, LAST_BYTES = 4 << 20, GROWTH = 4 };
 #define ENOUGH_SECONDS 0.3
-
-static int ascending(const void *a, const void *b) {
-    const double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
 
 static double seconds_since(int64_t begin_ns) {
     return (double)(leat_clock_ns() - begin_ns) * 1e-9;
@@ -43,11 +37,10 @@ static void tell_trips(leat_check *self) {
         }
         leat_pg_rows_destroy(rows);
     }
-    qsort(seconds, TRIPS, sizeof *seconds, ascending);
-    self->facts->round_trip_seconds = seconds[TRIPS / 2];
+    self->facts->round_trip_seconds = leat_median(seconds, TRIPS);
     self->facts->clock_seconds = ahead;
     leat_check_tell(self, LEAT_CROWD_OK, "", "round trip: %.2f ms (median of %d)",
-                    seconds[TRIPS / 2] * 1e3, TRIPS);
+                    self->facts->round_trip_seconds * 1e3, TRIPS);
     leat_check_tell(self, LEAT_CROWD_OK, "",
                     "clock: the server's is %.1f s %s this machine's; nothing depends on that",
                     fabs(ahead), ahead < 0 ? "behind" : "ahead of");

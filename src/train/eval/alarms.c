@@ -2,7 +2,6 @@
 #include "train/eval/alarms.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 #include "base/error.h"
 #include "base/mem.h"
@@ -78,18 +77,10 @@ static leat_code add(delays *list, double frames, double ms, leat_error *err) {
     return LEAT_OK;
 }
 
-static int ascending(const void *a, const void *b) {
-    const double left = *(const double *)a, right = *(const double *)b;
-    return left < right ? -1 : left > right;
-}
-
 static leat_eval_number median(double *values, const delays *list) {
     if (list->detected == 0)
         return leat_eval_undefined(list->count == 0 ? LEAT_EVAL_NO_ATTACK : LEAT_EVAL_NO_DETECTION);
-    qsort(values, (size_t)list->detected, sizeof *values, ascending);
-    const int64_t middle = list->detected / 2;
-    return leat_eval_defined(
-        list->detected % 2 == 1 ? values[middle] : 0.5 * values[middle - 1] + 0.5 * values[middle]);
+    return leat_eval_defined(leat_median(values, list->detected));
 }
 
 static leat_code finish(leat_eval_detections *out, delays *list, leat_code code) {

@@ -5,12 +5,12 @@
 #include "train/eval/bootstrap.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
 #include "base/mem.h"
 #include "base/rng.h"
+#include "base/sort.h"
 
 /* "eval": other uses of the same seed draw other numbers. */
 static const uint64_t stream = UINT64_C(0x6576616c);
@@ -76,14 +76,9 @@ static void draw(resampling *work, const leat_eval_windows *windows, uint64_t se
     for (int64_t i = 0; i < windows->count; i++) work->times[i] = work->drawn[work->block_of[i]];
 }
 
-static int ascending(const void *a, const void *b) {
-    const double left = *(const double *)a, right = *(const double *)b;
-    return left < right ? -1 : left > right;
-}
-
 /* 2.5 % of the values are below, and as many above. */
 static leat_eval_interval interval_of(double *values, int64_t count) {
-    qsort(values, (size_t)count, sizeof *values, ascending);
+    leat_sort_doubles(values, count);
     const int64_t outside = count / 40;
     return (leat_eval_interval){.low = values[outside], .high = values[count - 1 - outside]};
 }

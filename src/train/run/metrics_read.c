@@ -1,6 +1,5 @@
 /* metrics.jsonl as curves of few points (points.h), in one pass and bounded memory. */
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/lines.h"
@@ -193,18 +192,11 @@ leat_code leat_run_metrics_load(leat_run_metrics **out, const leat_run *run, int
 
 /* ---- Seconds of the last ones --------------------------------------------------------------- */
 
-static int compare(const void *a, const void *b) {
-    const double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 double leat_metrics_seconds_median(const leat_metrics_seconds *of) {
     double sorted[LEAT_METRICS_RECENT];
     const int64_t count = of->count < LEAT_METRICS_RECENT ? of->count : LEAT_METRICS_RECENT;
-    if (count == 0) return NAN;
     memcpy(sorted, of->last, sizeof sorted);
-    qsort(sorted, (size_t)count, sizeof sorted[0], compare);
-    return (sorted[(count - 1) / 2] + sorted[count / 2]) / 2;
+    return leat_median(sorted, count);
 }
 
 void leat_run_metrics_destroy(leat_run_metrics *metrics) {
