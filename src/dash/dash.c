@@ -173,8 +173,15 @@ static leat_code publish_facts(dash *self, leat_error *err) {
     leat_json *json = NULL;
     const char *text;
     int64_t size;
-    *facts = (leat_dash_facts){.best_step = -1, .checkpoint_step = -1};
-    facts->step_seconds = facts->samples_per_second = facts->seconds_left = NAN;
+    /* what a source does not know stays so */
+    *facts = (leat_dash_facts){
+        .step_seconds = NAN,
+        .samples_per_second = NAN,
+        .seconds_left = NAN,
+        .checkpoint_step = -1,
+        .best_step = -1,
+        .more = {.unit_seconds = NAN, .step_seconds = NAN, .step_then = NAN},
+    };
     if (self->has_run) leat_run_source_fill(&self->run, facts);
     if (self->differ) {
         facts->has_database = true;

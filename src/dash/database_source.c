@@ -119,7 +119,6 @@ static void fill_run(const leat_database_source *source, leat_dash_facts *facts)
     facts->step = run->step;
     facts->steps = run->steps;
     facts->step_seconds = run->step_seconds;
-    facts->samples_per_second = NAN;
     if (run->step_seconds > 0 && each > 0)
         facts->samples_per_second = (double)each / run->step_seconds;
     for (int i = 0; i < run->value_count; i++) values[i] = run->values[i].value;
@@ -142,7 +141,6 @@ void leat_database_source_fill(const leat_database_source *source, bool alone,
     facts->database_problem = source->problem;
     facts->seen = source->seen;
     age(source, &facts->seen);
-    facts->more = (leat_dash_more){.unit_seconds = NAN, .step_seconds = NAN, .step_then = NAN};
     if (source->seen.id == 0) return;
     const int64_t units = run->ready + run->out + run->done;
     if (is_open) facts->more = leat_dash_estimate(&source->seen, units > 0 ? units : run->units);

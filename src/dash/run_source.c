@@ -213,7 +213,6 @@ static void fill_times(const leat_run_source *source, const leat_run_facts *of,
     facts->epoch = source->recent.epochs;
     if (facts->steps == 0) facts->epochs = whole(source->run, "epochs");
     facts->step_seconds = leat_metrics_seconds_median(&source->recent.step);
-    facts->samples_per_second = facts->seconds_left = NAN;
     facts->finished = is_finished(source, facts);
     facts->at_most = whole(source->run, "patience") > 0;
     facts->quiet_seconds = count_quiet(source, facts->step_seconds);
@@ -254,7 +253,6 @@ void leat_run_source_fill(const leat_run_source *source, leat_dash_facts *facts)
     facts->kept = source->kept;
     facts->kept_count = source->kept_count;
     facts->kept_version = source->files[SAMPLES].mtime_ns / 1000000;
-    facts->checkpoint_step = -1;
     if (leat_run_checkpoint_at(source->run, of.checkpoint_count - 1, &checkpoint))
         facts->checkpoint_step = checkpoint.step;
 }
