@@ -25,29 +25,34 @@
         }                                                                                          \
     }
 
+/* What the command of a model runs, and its options: those of every run with the model's defaults,
+ * and the model's settings. */
+#define MODEL_OF(model)                                                                            \
+    static int run_train_##model(leat_cli *cli) { return leat_train_graphs_command(cli, #model); } \
+    const leat_setting_table *leat_train_##model##_settings(void) {                                \
+        return leat_train_settings_table(#model);                                                  \
+    }                                                                                              \
+    static const leat_setting_table *model##_run_options(void) {                                   \
+        return leat_train_model_options_table(#model);                                             \
+    }                                                                                              \
+    static const leat_cli_option model##_options[] = {                                             \
+        LEAT_TRAIN_OPTION_CURRICULUM,                                                              \
+        LEAT_TRAIN_OPTIONS_OF(model##_run_options, leat_train_##model##_settings,                  \
+                              leat_train_graph_words),                                             \
+        {0}}
+
 /* Its purpose, and what it trains, are the further arguments. */
-#define COMMAND_OF(model, run_it, its_options, its_examples, ...)                                  \
+#define COMMAND_OF(model, ...)                                                                     \
     {                                                                                              \
-        .words = "train " model, .usage = "CACHE -o RUN [options]", .argument = "CACHE",           \
-        .min_arguments = 1, .max_arguments = 1, .options = (its_options), .shows_progress = true,  \
-        .examples = (its_examples), .run = (run_it), __VA_ARGS__                                   \
+        .words = "train " #model, .usage = "CACHE -o RUN [options]", .argument = "CACHE",          \
+        .min_arguments = 1, .max_arguments = 1, .options = model##_options,                        \
+        .shows_progress = true, .examples = model##_examples, .run = run_train_##model,            \
+        __VA_ARGS__                                                                                \
     }
 
 /* ---- leat train vgae ------------------------------------------------------------------------ */
 
-static int run_train_vgae(leat_cli *cli) { return leat_train_graphs_command(cli, "vgae"); }
-
-const leat_setting_table *leat_train_vgae_settings(void) {
-    return leat_train_settings_table("vgae");
-}
-static const leat_setting_table *vgae_run_options(void) {
-    return leat_train_model_options_table("vgae");
-}
-
-static const leat_cli_option vgae_options[] = {
-    LEAT_TRAIN_OPTION_CURRICULUM,
-    LEAT_TRAIN_OPTIONS_OF(vgae_run_options, leat_train_vgae_settings, leat_train_graph_words),
-    {0}};
+MODEL_OF(vgae);
 
 #define VGAE_EXAMPLE                                                                               \
     {                                                                                              \
@@ -57,8 +62,7 @@ static const leat_cli_option vgae_options[] = {
 static const leat_cli_example vgae_examples[] = EXAMPLES_OF("vgae", VGAE_EXAMPLE);
 
 const leat_cli_command leat_cmd_train_vgae =
-    COMMAND_OF("vgae", run_train_vgae, vgae_options, vgae_examples,
-               .purpose = "train a detector on benign CAN traffic",
+    COMMAND_OF(vgae, .purpose = "train a detector on benign CAN traffic",
                .about = "Trains a variational graph autoencoder on the graphs of a CAN cache (leat "
                         "ingest can): it learns to reconstruct windows of benign traffic, and "
                         "windows that it reconstructs badly are suspicious. Only benign training "
@@ -66,17 +70,7 @@ const leat_cli_command leat_cmd_train_vgae =
 
 /* ---- leat train gat ------------------------------------------------------------------------- */
 
-static int run_train_gat(leat_cli *cli) { return leat_train_graphs_command(cli, "gat"); }
-
-const leat_setting_table *leat_train_gat_settings(void) { return leat_train_settings_table("gat"); }
-static const leat_setting_table *gat_run_options(void) {
-    return leat_train_model_options_table("gat");
-}
-
-static const leat_cli_option gat_options[] = {
-    LEAT_TRAIN_OPTION_CURRICULUM,
-    LEAT_TRAIN_OPTIONS_OF(gat_run_options, leat_train_gat_settings, leat_train_graph_words),
-    {0}};
+MODEL_OF(gat);
 
 #define GAT_EXAMPLE                                                                                \
     {                                                                                              \
@@ -86,8 +80,7 @@ static const leat_cli_option gat_options[] = {
 static const leat_cli_example gat_examples[] = EXAMPLES_OF("gat", GAT_EXAMPLE);
 
 const leat_cli_command leat_cmd_train_gat =
-    COMMAND_OF("gat", run_train_gat, gat_options, gat_examples,
-               .purpose = "train a detector on labelled CAN traffic",
+    COMMAND_OF(gat, .purpose = "train a detector on labelled CAN traffic",
                .about = "Trains a graph attention network on the labelled graphs of a CAN cache "
                         "(leat ingest can): it learns to tell windows with an attack from benign "
                         "ones, and so finds attacks that are like those of its training "
