@@ -55,6 +55,13 @@ int batches_asked_steps(batches_run *run, bool epochs);
 int batches_read_steps(batches_run *run, int64_t first, int64_t count);
 /* "steps": the first one that was built, and the one after the last. */
 void batches_json_steps(leat_json *json, const batches_run *run);
+/* With --hash, "hash" of all batches; and "text", unless it is NULL. */
+void batches_json_result(leat_json *json, const batches_run *run, const char *text,
+                         int64_t text_bytes);
+/* With --time, "time": as batches_write_time, but `work_ns` has the time that threads waited for
+ * data. */
+void batches_json_time(leat_json *json, const batches_run *run, int64_t count, const char *things,
+                       int64_t work_ns, int64_t stall_ns, int64_t read_wait_ns);
 /* The lines that name the page of --report, and the folder of --figures. */
 void batches_write_page_names(leat_cli *cli);
 /* With --time: rates of `count` tokens, graphs or images, and the share of the time that the

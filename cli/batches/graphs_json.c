@@ -89,9 +89,6 @@ static void put_steps(leat_json *json, const json_source *source) {
 static void put_counters(leat_json *json, const graphs_job *job) {
     leat_graph_loader_counters counters;
     leat_graph_loader_get_counters(job->loader, &counters);
-    double seconds = (double)(job->run.ended_ns - job->run.begun_ns) * 1e-9;
-    double read_wait = (double)counters.read_wait_ns * 1e-9, graphs = (double)counters.graphs;
-    double work = (double)counters.work_ns * 1e-9 - read_wait;
     leat_json_key(json, "counters");
     leat_json_begin_object(json);
     leat_json_member_int(json, "batches", counters.batches);
@@ -102,21 +99,14 @@ static void put_counters(leat_json *json, const graphs_job *job) {
     leat_json_member_int(json, "memory_bytes", counters.memory_bytes);
     leat_json_member_int(json, "prefetch", counters.prefetch);
     leat_json_end_object(json);
-    if (!job->run.times) return;
-    leat_json_key(json, "time");
-    leat_json_begin_object(json);
-    leat_json_member_double(json, "seconds", seconds);
-    leat_json_member_double(json, "graphs_per_second", seconds > 0 ? graphs / seconds : 0);
-    leat_json_member_double(json, "graphs_per_thread_second", work > 0 ? graphs / work : 0);
-    leat_json_member_double(json, "stall_seconds", (double)counters.stall_ns * 1e-9);
-    leat_json_member_double(json, "read_wait_seconds", read_wait);
-    leat_json_end_object(json);
+    batches_json_time(json, &job->run, counters.graphs, "graphs", counters.work_ns,
+                      counters.stall_ns, counters.read_wait_ns);
 }
 
 static void put_summary(leat_json *json, const void *of) {
     const json_source *source = of;
     const graphs_job *job = source->job;
-    char state[LEAT_LOADER_STATE_BYTES], hash[65];
+    char state[LEAT_LOADER_STATE_BYTES];
     leat_graph_loader_state(job->loader, state);
     leat_json_member_string(json, "path", job->facts.path);
     if (job->staged.path[0] != 0) leat_json_member_bool(json, "staged_before", job->staged.reused);
@@ -126,14 +116,7 @@ static void put_summary(leat_json *json, const void *of) {
     put_steps(json, source);
     graphs_json_excluded(json, job);
     leat_json_member_string(json, "state", state);
-    if (job->run.hashes) {
-        leat_batch_hash_text(job->run.hash, hash);
-        leat_json_member_string(json, "hash", hash);
-    }
-    if (job->run.lines) {
-        leat_json_key(json, "text");
-        leat_json_text(json, source->text, source->text_bytes);
-    }
+    batches_json_result(json, &job->run, source->text, source->text_bytes);
     put_counters(json, job);
 }
 

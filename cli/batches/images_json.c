@@ -4,9 +4,6 @@
 static void put_counters(leat_json *json, const images_job *job) {
     leat_image_loader_counters counters;
     leat_image_loader_get_counters(job->loader, &counters);
-    double seconds = (double)(job->run.ended_ns - job->run.begun_ns) * 1e-9;
-    double read_wait = (double)counters.read_wait_ns * 1e-9, images = (double)counters.images;
-    double work = (double)counters.work_ns * 1e-9 - read_wait;
     leat_json_key(json, "counters");
     leat_json_begin_object(json);
     leat_json_member_int(json, "batches", counters.batches);
@@ -15,15 +12,8 @@ static void put_counters(leat_json *json, const images_job *job) {
     leat_json_member_int(json, "memory_bytes", counters.memory_bytes);
     leat_json_member_int(json, "prefetch", counters.prefetch);
     leat_json_end_object(json);
-    if (!job->run.times) return;
-    leat_json_key(json, "time");
-    leat_json_begin_object(json);
-    leat_json_member_double(json, "seconds", seconds);
-    leat_json_member_double(json, "images_per_second", seconds > 0 ? images / seconds : 0);
-    leat_json_member_double(json, "images_per_thread_second", work > 0 ? images / work : 0);
-    leat_json_member_double(json, "stall_seconds", (double)counters.stall_ns * 1e-9);
-    leat_json_member_double(json, "read_wait_seconds", read_wait);
-    leat_json_end_object(json);
+    batches_json_time(json, &job->run, counters.images, "images", counters.work_ns,
+                      counters.stall_ns, counters.read_wait_ns);
 }
 
 typedef struct summary_source {
@@ -35,7 +25,7 @@ typedef struct summary_source {
 static void put_summary(leat_json *json, const void *of) {
     const summary_source *source = of;
     const images_job *job = source->job;
-    char state[LEAT_LOADER_STATE_BYTES], hash[65];
+    char state[LEAT_LOADER_STATE_BYTES];
     leat_image_loader_state(job->loader, state);
     leat_json_member_string(json, "path", job->facts.path);
     leat_json_key(json, "options");
@@ -46,14 +36,7 @@ static void put_summary(leat_json *json, const void *of) {
     leat_json_member_int(json, "epoch_images", job->facts.count);
     leat_json_member_int(json, "step_count", leat_image_loader_step_count(job->loader));
     leat_json_member_string(json, "state", state);
-    if (job->run.hashes) {
-        leat_batch_hash_text(job->run.hash, hash);
-        leat_json_member_string(json, "hash", hash);
-    }
-    if (source->text != NULL) {
-        leat_json_key(json, "text");
-        leat_json_text(json, source->text, source->text_bytes);
-    }
+    batches_json_result(json, &job->run, source->text, source->text_bytes);
     put_counters(json, job);
 }
 

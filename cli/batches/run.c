@@ -148,6 +148,37 @@ void batches_json_steps(leat_json *json, const batches_run *run) {
     leat_json_end_array(json);
 }
 
+void batches_json_result(leat_json *json, const batches_run *run, const char *text,
+                         int64_t text_bytes) {
+    char hash[65];
+    if (run->hashes) {
+        leat_batch_hash_text(run->hash, hash);
+        leat_json_member_string(json, "hash", hash);
+    }
+    if (text == NULL) return;
+    leat_json_key(json, "text");
+    leat_json_text(json, text, text_bytes);
+}
+
+void batches_json_time(leat_json *json, const batches_run *run, int64_t count, const char *things,
+                       int64_t work_ns, int64_t stall_ns, int64_t read_wait_ns) {
+    char rate[64], one[64];
+    const double seconds = (double)(run->ended_ns - run->begun_ns) * 1e-9;
+    const double read_wait = (double)read_wait_ns * 1e-9, made = (double)count;
+    const double work = (double)work_ns * 1e-9 - read_wait;
+    if (!run->times) return;
+    snprintf(rate, sizeof rate, "%s_per_second", things);
+    snprintf(one, sizeof one, "%s_per_thread_second", things);
+    leat_json_key(json, "time");
+    leat_json_begin_object(json);
+    leat_json_member_double(json, "seconds", seconds);
+    leat_json_member_double(json, rate, seconds > 0 ? made / seconds : 0);
+    leat_json_member_double(json, one, work > 0 ? made / work : 0);
+    leat_json_member_double(json, "stall_seconds", (double)stall_ns * 1e-9);
+    leat_json_member_double(json, "read_wait_seconds", read_wait);
+    leat_json_end_object(json);
+}
+
 void batches_write_time(const batches_run *run, int64_t count, const char *things, int64_t work_ns,
                         int64_t stall_ns) {
     char time[LEAT_WORDS_BYTES], rate[LEAT_WORDS_BYTES], one[LEAT_WORDS_BYTES];

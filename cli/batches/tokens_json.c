@@ -4,7 +4,6 @@
 static void put_counters(leat_json *json, const batches_job *job) {
     leat_loader_counters counters;
     leat_loader_get_counters(job->loader, &counters);
-    int64_t wall_ns = job->run.ended_ns - job->run.begun_ns;
     leat_json_key(json, "counters");
     leat_json_begin_object(json);
     leat_json_member_int(json, "batches", counters.batches);
@@ -20,18 +19,8 @@ static void put_counters(leat_json *json, const batches_job *job) {
     leat_json_member_int(json, "prefetch", counters.prefetch);
     leat_json_member_int(json, "window_bytes", counters.window_bytes);
     leat_json_end_object(json);
-    if (!job->run.times) return;
-    double seconds = (double)wall_ns * 1e-9, read_wait = (double)counters.read_wait_ns * 1e-9;
-    double work = (double)counters.work_ns * 1e-9 - read_wait;
-    double places = (double)(counters.tokens + counters.padding);
-    leat_json_key(json, "time");
-    leat_json_begin_object(json);
-    leat_json_member_double(json, "seconds", seconds);
-    leat_json_member_double(json, "tokens_per_second", seconds > 0 ? places / seconds : 0);
-    leat_json_member_double(json, "tokens_per_thread_second", work > 0 ? places / work : 0);
-    leat_json_member_double(json, "stall_seconds", (double)counters.stall_ns * 1e-9);
-    leat_json_member_double(json, "read_wait_seconds", read_wait);
-    leat_json_end_object(json);
+    batches_json_time(json, &job->run, counters.tokens + counters.padding, "tokens",
+                      counters.work_ns, counters.stall_ns, counters.read_wait_ns);
 }
 
 static void put_quarantine(leat_json *json, const leat_quarantined *items, int64_t count) {
@@ -69,7 +58,7 @@ static void put_paths(leat_json *json, const batches_job *job) {
 static void put_summary(leat_json *json, const void *of) {
     const summary_source *source = of;
     const batches_job *job = source->job;
-    char state[LEAT_LOADER_STATE_BYTES], hash[65];
+    char state[LEAT_LOADER_STATE_BYTES];
     leat_loader_state(job->loader, state);
     put_paths(json, job);
     leat_json_key(json, "options");
@@ -81,14 +70,7 @@ static void put_summary(leat_json *json, const void *of) {
     leat_json_member_int(json, "epoch_sequences", leat_loader_epoch_sequences(job->loader));
     leat_json_member_int(json, "step_count", leat_loader_step_count(job->loader));
     leat_json_member_string(json, "state", state);
-    if (job->run.hashes) {
-        leat_batch_hash_text(job->run.hash, hash);
-        leat_json_member_string(json, "hash", hash);
-    }
-    if (source->text != NULL) {
-        leat_json_key(json, "text");
-        leat_json_text(json, source->text, source->text_bytes);
-    }
+    batches_json_result(json, &job->run, source->text, source->text_bytes);
     put_counters(json, job);
     put_quarantine(json, source->items, source->item_count);
 }
