@@ -1,5 +1,4 @@
 /* leat ingest images: JPEG and PNG to an image data set. */
-#include <string.h>
 
 #include "ingest.h"
 #include "leat/ingest.h"
@@ -195,12 +194,7 @@ static int run_ingest_images(leat_cli *cli) {
 }
 
 static const leat_cli_option options[] = {
-    {.own.name = "output",
-     .own.kind = LEAT_SETTING_OUTPUT,
-     .own.value = "DIR",
-     .own.help = "folder to write the data set to; it holds one data set",
-     .letter = 'o',
-     .required = true},
+    LEAT_INGEST_OPTION_OUTPUT,
     {.table = leat_images_ingest_options_table},
     LEAT_CLI_OPTION_JSON,
     {0},

@@ -292,12 +292,7 @@ static int run_ingest_probes(leat_cli *cli) {
 }
 
 static const leat_cli_option options[] = {
-    {.own.name = "output",
-     .own.kind = LEAT_SETTING_OUTPUT,
-     .own.value = "DIR",
-     .own.help = "folder to write the data set to; it holds one data set",
-     .letter = 'o',
-     .required = true},
+    LEAT_INGEST_OPTION_OUTPUT,
     {.own.name = "column",
      .own.kind = LEAT_SETTING_TEXT,
      .own.value = "LIST",

@@ -5,6 +5,14 @@
 #include "command/cli.h"
 #include "leat/ingest.h"
 
+/* Of an ingest whose folder is one data set. */
+#define LEAT_INGEST_OPTION_OUTPUT                                                                  \
+    {                                                                                              \
+        .own.name = "output", .own.kind = LEAT_SETTING_OUTPUT, .own.value = "DIR",                 \
+        .own.help = "folder to write the data set to; it holds one data set", .letter = 'o',       \
+        .required = true                                                                           \
+    }
+
 /* How the inputs of a reused result were compared with those of this run. */
 static inline const char *leat_ingest_compared(bool verified) {
     return verified ? "same contents"

@@ -304,3 +304,11 @@ leat_code leat_ingest_folder_close(leat_ingest_folder *folder, leat_ingest_outco
     leave(folder);
     return code;
 }
+
+void leat_ingest_folder_warn(const leat_ingest_folder *folder, const leat_error *left,
+                             char *warning, size_t warning_bytes) {
+    snprintf(warning, warning_bytes,
+             "the data set is complete, but temporary files could not be removed: %s (the next "
+             "ingest to \"%s\" removes them)",
+             left->message, folder->out);
+}

@@ -75,6 +75,10 @@ typedef enum leat_ingest_outcome {
 LEAT_MUST_CHECK leat_code leat_ingest_folder_close(leat_ingest_folder *folder,
                                                    leat_ingest_outcome outcome, leat_error *err);
 
+/* Says what leat_ingest_folder_close has left of the work on a data set that is complete. */
+void leat_ingest_folder_warn(const leat_ingest_folder *folder, const leat_error *left,
+                             char *warning, size_t warning_bytes);
+
 /* LEAT_ERR_EXISTS: DIR holds a complete data set. */
 LEAT_MUST_CHECK leat_code leat_ingest_folder_refuse(const leat_ingest_folder *folder,
                                                     leat_error *err);

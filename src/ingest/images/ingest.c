@@ -325,10 +325,8 @@ static leat_code run_job(leat_images_job *job, const char *path, const char *out
     leat_code closed = leat_ingest_folder_close(&job->folder, outcome, &left);
     if (code != LEAT_OK) return leat_error_copy(err, &failure);
     if (closed != LEAT_OK)
-        snprintf(job->result->warning, sizeof job->result->warning,
-                 "the data set is complete, but temporary files could not be removed: %s (the next "
-                 "ingest to \"%s\" removes them)",
-                 left.message, job->folder.out);
+        leat_ingest_folder_warn(&job->folder, &left, job->result->warning,
+                                sizeof job->result->warning);
     fill_result(job);
     return LEAT_OK;
 }

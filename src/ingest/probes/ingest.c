@@ -136,10 +136,8 @@ static leat_code run_job(leat_job *job, const char *const *paths, int64_t path_c
     leat_code closed = leat_ingest_folder_close(&job->folder, outcome_of(job, code), &left);
     if (code != LEAT_OK) return leat_error_copy(err, &failure);
     if (closed != LEAT_OK)
-        snprintf(job->result->warning, sizeof job->result->warning,
-                 "the data set is complete, but temporary files could not be removed: %s (the next "
-                 "ingest to \"%s\" removes them)",
-                 left.message, job->folder.out);
+        leat_ingest_folder_warn(&job->folder, &left, job->result->warning,
+                                sizeof job->result->warning);
     fill_result(job);
     return LEAT_OK;
 }
