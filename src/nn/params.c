@@ -29,11 +29,16 @@ int64_t leat_params_size(const leat_param *params, int count) {
     return count == 0 ? 0 : params[count - 1].offset + params[count - 1].count;
 }
 
-leat_model_tensor leat_param_tensor(const leat_param *param) {
-    leat_model_tensor out = {.rank = param->rank, .offset = param->offset, .count = param->count};
-    _Static_assert(sizeof out.shape == sizeof param->shape && sizeof param->name <= sizeof out.name,
+bool leat_params_tensor(const leat_param *params, int count, int index, leat_model_tensor *out) {
+    *out = (leat_model_tensor){0};
+    if (index < 0 || index >= count) return false;
+    const leat_param *of = &params[index];
+    _Static_assert(sizeof out->shape == sizeof of->shape && sizeof of->name <= sizeof out->name,
                    "a row of the table fits into a tensor");
-    memcpy(out.name, param->name, sizeof param->name);
-    memcpy(out.shape, param->shape, sizeof out.shape);
-    return out;
+    out->rank = of->rank;
+    out->offset = of->offset;
+    out->count = of->count;
+    memcpy(out->name, of->name, sizeof of->name);
+    memcpy(out->shape, of->shape, sizeof out->shape);
+    return true;
 }

@@ -21,8 +21,9 @@ typedef struct leat_param {
 /* Appends a row to params[*count], which has room for it, after the last one in the block. */
 leat_param *leat_param_add(leat_param *params, int *count, double mean, double deviation, int rank,
                            const int64_t *shape, const char *format, ...) LEAT_PRINTF(7, 8);
-/* What a model says of it. */
-leat_model_tensor leat_param_tensor(const leat_param *param);
+/* What a model says of row `index`: a leat_model_class.tensor of the table. False, and *out zeros:
+ * there is no such row. */
+bool leat_params_tensor(const leat_param *params, int count, int index, leat_model_tensor *out);
 /* Floats of the block. */
 int64_t leat_params_size(const leat_param *params, int count);
 

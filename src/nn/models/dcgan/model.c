@@ -126,10 +126,8 @@ static bool running_tensor(const leat_dcgan_shape *of, int index, leat_model_ten
 
 static bool tensor(const void *self, int index, leat_model_tensor *out) {
     const leat_dcgan_shape *of = leat_dcgan_shape_of(((const model *)self)->dcgan);
-    *out = (leat_model_tensor){0};
-    if (index >= of->param_count) return running_tensor(of, index - of->param_count, out);
-    *out = leat_param_tensor(&of->params[index]);
-    return true;
+    return leat_params_tensor(of->params, of->param_count, index, out) ||
+           running_tensor(of, index - of->param_count, out);
 }
 
 static void init(const void *self, uint64_t seed, float *parameters, float *running) {
