@@ -3,7 +3,6 @@
  * bash` (zsh, fish) prints a script. docs/completion holds them for installation; a test checks
  * that they are up to date.
  */
-#include <stdio.h>
 #include <string.h>
 
 #include "command/internal.h"

@@ -1,6 +1,5 @@
 /* See detect.h: frames of a bus that is named, but does not come. */
 #include <stdio.h>
-#include <string.h>
 
 #include "detect/detect.h"
 

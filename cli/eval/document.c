@@ -2,7 +2,6 @@
  */
 #include <math.h>
 #include <stddef.h>
-#include <string.h>
 
 #include "eval/eval.h"
 

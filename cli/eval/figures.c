@@ -2,7 +2,6 @@
  * blamed. */
 #include <math.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "eval/eval.h"
 

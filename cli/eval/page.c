@@ -1,7 +1,5 @@
 /* The page of leat eval --html: what the terminal shows, with curves and scores over time. */
 #include <math.h>
-#include <stdio.h>
-#include <string.h>
 
 #include "eval/eval.h"
 #include "inspect/can.h"

@@ -1,5 +1,4 @@
 /* `leat inspect` for a CAN cache: its options, and the text for a terminal. */
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 

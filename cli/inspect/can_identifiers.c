@@ -1,5 +1,4 @@
 /* Statistics per identifier of `leat inspect` for a CAN cache: on the terminal and on the page. */
-#include <stdio.h>
 
 #include "inspect/can.h"
 

@@ -2,7 +2,6 @@
  * as graphs. */
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "inspect/can.h"
 

@@ -1,7 +1,6 @@
 /* The page of `leat inspect --html` for an image data set. */
 #include <math.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "inspect/images.h"
 

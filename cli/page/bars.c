@@ -1,5 +1,4 @@
 /* Horizontal bars with names and values. */
-#include <stdio.h>
 #include <string.h>
 
 #include "page/page.h"

@@ -4,7 +4,6 @@
  * of a pair are apart. Edges and nodes are drawn in a fixed number of steps each.
  */
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "page/page.h"

@@ -1,7 +1,6 @@
 /* RUN/report.html: one self-contained page, updated during training. */
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "page/page.h"

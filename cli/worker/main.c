@@ -10,7 +10,6 @@
  * need; the lists and functions below are instead of the ones in commands.c, data_kinds.c, main.c
  * and version_duckdb.c, which lead to all the others.
  */
-#include <stdio.h>
 #include <string.h>
 
 #include "command/internal.h"

@@ -1,7 +1,6 @@
 /* What a server lets the logins of volunteers do that a run does not need, and whether this login
  * can invite: of a server that leat did not start, only its administrator changes that. */
 #include <stdio.h>
-#include <string.h>
 
 #include "crowd/check.h"
 

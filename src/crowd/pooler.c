@@ -6,7 +6,6 @@
  */
 #include "crowd/pooler.h"
 
-#include <stdio.h>
 #include <string.h>
 
 /* The second connection gives up after TIMEOUT_MS: a session pooler whose pool is full lets it

@@ -1,8 +1,6 @@
 /* What a run takes: memory, bytes, time. See estimate.h and leat_train_plan. */
 #include "train/run/estimate.h"
 
-#include <string.h>
-
 #include "base/mem.h"
 #include "base/thread.h"
 #include "train/run/train_options.h"

@@ -2,7 +2,6 @@
  * A run of one checkpoint from an exported folder, whose config.json says what it is, or from
  * weights that leat did not export, which the models that know such files are asked about in turn.
  */
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 

@@ -1,7 +1,6 @@
 /* See init.h. */
 #include "train/run/init.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #include "base/file.h"

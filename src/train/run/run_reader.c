@@ -2,8 +2,6 @@
 #include "train/run/run_reader.h"
 
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"

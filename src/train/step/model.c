@@ -2,7 +2,6 @@
 #include "train/step/model.h"
 
 #include <stdio.h>
-#include <string.h>
 
 #include "base/hash.h"
 

@@ -1,7 +1,6 @@
 /* The options of an evaluation: see leat/train_eval.h. */
 #include <stddef.h>
 
-#include "base/cpu.h"
 #include "base/thread.h"
 #include "train/eval/bootstrap.h"
 #include "train/eval/windows.h"

@@ -2,7 +2,6 @@
 #include "train/tasks/graphs/graph_context.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "base/hash.h"

@@ -2,8 +2,6 @@
 #include "train/tasks/images/measure.h"
 
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/file.h"
