@@ -351,6 +351,14 @@ void leat_json_member_double(leat_json *json, const char *key, double value) {
     leat_json_double(json, value);
 }
 
+void leat_json_member_doubles(leat_json *json, const char *key, const double *values,
+                              int64_t count) {
+    leat_json_key(json, key);
+    leat_json_begin_array(json);
+    for (int64_t i = 0; i < count; i++) leat_json_double(json, values[i]);
+    leat_json_end_array(json);
+}
+
 void leat_json_member_known(leat_json *json, const char *key, double value) {
     if (!isnan(value)) leat_json_member_double(json, key, value);
 }

@@ -88,6 +88,10 @@ void leat_json_stream(leat_json *json, leat_json_out_fn out, void *context);
 /* From now on, until it is called with false, no line is broken: for small arrays in a long one. */
 void leat_json_on_line(leat_json *json, bool on_line);
 
+/* Key and array; as leat_json_member_double. */
+void leat_json_member_doubles(leat_json *json, const char *key, const double *values,
+                              int64_t count);
+
 /* Finishes the document, saves it like leat_file_save, and destroys the writer, even on failure. */
 LEAT_MUST_CHECK leat_code leat_json_save(leat_json *json, const char *path, leat_error *err);
 

@@ -114,6 +114,8 @@ static void write_document(leat_json *json) {
     leat_json_bool(json, false);
     leat_json_end_array(json);
     leat_json_member_bool(json, "yes", true);
+    leat_json_member_doubles(json, "three", (const double[]){2, NAN, -0.25}, 3);
+    leat_json_member_doubles(json, "none", NULL, 0);
     leat_json_end_object(json);
 }
 
@@ -122,9 +124,10 @@ static void document(void **state) {
     static const char *const expected[2] = {
         "{\n  \"text\": \"a\\\"b\\\\c\\n\\t\\u0001/\x7f\",\n  \"least\": -9223372036854775808,\n"
         "  \"empty\": {},\n  \"list\": [\n    0.1,\n    null,\n    [],\n    false\n  ],\n"
-        "  \"yes\": true\n}\n",
+        "  \"yes\": true,\n  \"three\": [\n    2.0,\n    null,\n    -0.25\n  ],\n"
+        "  \"none\": []\n}\n",
         "{\"text\":\"a\\\"b\\\\c\\n\\t\\u0001/\x7f\",\"least\":-9223372036854775808,\"empty\":{},"
-        "\"list\":[0.1,null,[],false],\"yes\":true}\n",
+        "\"list\":[0.1,null,[],false],\"yes\":true,\"three\":[2.0,null,-0.25],\"none\":[]}\n",
     };
     for (int compact = 0; compact < 2; compact++) {
         leat_json *json = NULL;

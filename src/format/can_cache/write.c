@@ -41,22 +41,15 @@ static void put_vocab(leat_json *json, const void *of) {
     leat_json_end_object(json);
 }
 
-static void put_columns(leat_json *json, const char *key, const double *values, int count) {
-    leat_json_key(json, key);
-    leat_json_begin_array(json);
-    for (int i = 0; i < count; i++) leat_json_double(json, values[i]);
-    leat_json_end_array(json);
-}
-
 static void put_scaler(leat_json *json, const void *of) {
     const leat_can_meta *meta = of;
     const leat_can_scaler_values *scaler = &meta->scaler;
     leat_json_begin_object(json);
-    put_columns(json, "edge_center", scaler->edge_center, LEAT_CAN_EDGE_COLUMNS);
-    put_columns(json, "edge_scale", scaler->edge_scale, LEAT_CAN_EDGE_COLUMNS);
+    leat_json_member_doubles(json, "edge_center", scaler->edge_center, LEAT_CAN_EDGE_COLUMNS);
+    leat_json_member_doubles(json, "edge_scale", scaler->edge_scale, LEAT_CAN_EDGE_COLUMNS);
     leat_json_member_string(json, "strategy", meta->scaler_strategy);
-    put_columns(json, "x_center", scaler->x_center, LEAT_CAN_X_COLUMNS);
-    put_columns(json, "x_scale", scaler->x_scale, LEAT_CAN_X_COLUMNS);
+    leat_json_member_doubles(json, "x_center", scaler->x_center, LEAT_CAN_X_COLUMNS);
+    leat_json_member_doubles(json, "x_scale", scaler->x_scale, LEAT_CAN_X_COLUMNS);
     leat_json_end_object(json);
 }
 

@@ -44,10 +44,7 @@ static leat_code put_document(const saving *self, leat_json *json, leat_error *e
     leat_json_member_int(json, "step", self->detector->checkpoint->step);
     leat_json_member_string(json, "state", self->detector->checkpoint->state);
     LEAT_TRY(put_windows(self, json, err));
-    leat_json_key(json, "score");
-    leat_json_begin_array(json);
-    for (int64_t g = 0; g < self->count; g++) leat_json_double(json, self->out.score[g]);
-    leat_json_end_array(json);
+    leat_json_member_doubles(json, "score", self->out.score, self->count);
     leat_json_end_object(json);
     return LEAT_OK;
 }

@@ -210,13 +210,6 @@ leat_code leat_score_measure(leat_score_reference *out, const leat_samples *samp
 
 /* ---- Kept ----------------------------------------------------------------------------------- */
 
-static void put_numbers(leat_json *json, const char *key, const double *values, int count) {
-    leat_json_key(json, key);
-    leat_json_begin_array(json);
-    for (int i = 0; i < count; i++) leat_json_double(json, values[i]);
-    leat_json_end_array(json);
-}
-
 /* Of all numbers of a version, so that a file that was changed is not believed. */
 static void hash_numbers(const leat_score_reference *reference, int64_t version, char hex[65]) {
     uint8_t digest[32];
@@ -251,8 +244,8 @@ leat_code leat_score_save(const leat_score_reference *reference, const char *fin
     for (int i = 0; i < 2; i++) {
         leat_json_begin_object(json);
         leat_json_member_int(json, "count", reference->half[i].count);
-        put_numbers(json, "sum", reference->half[i].sum, N);
-        put_numbers(json, "product", reference->half[i].product, LEAT_SCORE_PRODUCTS);
+        leat_json_member_doubles(json, "sum", reference->half[i].sum, N);
+        leat_json_member_doubles(json, "product", reference->half[i].product, LEAT_SCORE_PRODUCTS);
         leat_json_end_object(json);
     }
     leat_json_end_array(json);
