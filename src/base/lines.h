@@ -121,6 +121,12 @@ typedef struct leat_text {
 
 static inline bool leat_is_blank(char letter) { return letter == ' ' || letter == '\t'; }
 
+/* Whether it has these words, and no more. */
+static inline bool leat_text_is(leat_text text, const char *words) {
+    return text.size_bytes == (int32_t)strlen(words) &&
+           memcmp(text.data, words, (size_t)text.size_bytes) == 0;
+}
+
 /* The text without blanks around it. */
 static inline leat_text leat_text_trim(leat_text text) {
     while (text.size_bytes > 0 && leat_is_blank(*text.data)) {

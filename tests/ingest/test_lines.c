@@ -425,12 +425,27 @@ static void test_open(void **state) {
     leat_lines_close(NULL);
 }
 
+static void test_words(void **state) {
+    static const struct {
+        leat_text text;
+        const char *words;
+        bool is;
+    } cases[] = {
+        {{"rttx", 3}, "rtt", true}, {{"rttx", 4}, "rtt", false}, {{"rttx", 2}, "rtt", false},
+        {{"rTt", 3}, "rtt", false}, {{"", 0}, "", true},         {{NULL, -1}, "", false},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        assert_int_equal(leat_text_is(cases[i].text, cases[i].words), cases[i].is);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_cases),       cmocka_unit_test(test_long),
         cmocka_unit_test(test_stray_quote), cmocka_unit_test(test_hostile_quotes),
         cmocka_unit_test(test_random),      cmocka_unit_test(test_gzip_damage),
         cmocka_unit_test(test_open),        cmocka_unit_test(test_runs),
+        cmocka_unit_test(test_words),
     };
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
     core_dir_remove();

@@ -33,11 +33,6 @@ bool leat_source_is_mapped(const leat_source_options *options, int column) {
     return options->mapped[column] || strcmp(names[column], leat_source_fields[column]) != 0;
 }
 
-static bool is_name(const leat_text *field, const char *name) {
-    return field->size_bytes == (int32_t)strlen(name) &&
-           memcmp(field->data, name, (size_t)field->size_bytes) == 0;
-}
-
 /* Adds a name to the list of existing ones, as far as it fits into a message. */
 static void list_name(char *list, size_t size, const leat_text *field) {
     size_t used = strlen(list);
@@ -145,7 +140,7 @@ static int count_names(const leat_line *line, char separator, const leat_source_
         bool quoted = field.size_bytes > 1 && at[0] == '"' && at[field.size_bytes - 1] == '"';
         if (quoted) field = (leat_text){at + 1, field.size_bytes - 2};
         for (int k = 0; k < name_count; k++) {
-            exact[k] = exact[k] || is_name(&field, names[k]);
+            exact[k] = exact[k] || leat_text_is(field, names[k]);
             similar[k] =
                 similar[k] || (field.size_bytes == (int32_t)strlen(names[k]) &&
                                strncasecmp(field.data, names[k], (size_t)field.size_bytes) == 0);
@@ -206,7 +201,7 @@ leat_code leat_csv_read_header(leat_line *line, const char *path,
         if (leat_address_parse(field.data, field.size_bytes, NULL) != 0) has_address = true;
         int slot = -1;
         for (int k = 0; k < count; k++) {
-            if (!is_name(&field, names[k])) continue;
+            if (!leat_text_is(field, names[k])) continue;
             if (seen[k]) {
                 return leat_fail(err, LEAT_ERR_INPUT,
                                  "\"%s\": column \"%s\" appears twice in the header", path,
@@ -215,7 +210,7 @@ leat_code leat_csv_read_header(leat_line *line, const char *path,
             seen[k] = true;
             slot = k;
         }
-        if (slot < 0 && is_name(&field, "prb_id")) slot = LEAT_CSV_PRB_ID;
+        if (slot < 0 && leat_text_is(field, "prb_id")) slot = LEAT_CSV_PRB_ID;
         map->slot[map->field_count++] = (int8_t)slot;
     }
     map->has_version = seen[LEAT_COLUMN_VERSION];

@@ -6,11 +6,6 @@ enum { FIELDS_MAX = 16 };
 typedef enum column { FILE_NAME, REASON, WHAT, COLUMNS } column;
 static const char *const column_names[COLUMNS] = {"file", "reason", "what"};
 
-static bool is_text(const leat_text *text, const char *words) {
-    return text->size_bytes == (int32_t)strlen(words) &&
-           memcmp(text->data, words, (size_t)text->size_bytes) == 0;
-}
-
 /* The fields of a record; -1 if it is not one of CSV, or has more than FIELDS_MAX. */
 static int split(const leat_line *line, leat_text fields[FIELDS_MAX]) {
     char *at = line->data, *end = line->data + line->size_bytes;
@@ -34,7 +29,7 @@ static leat_code read_header(leat_lines *lines, const char *path, int places[COL
     for (int c = 0; c < COLUMNS; c++) {
         places[c] = -1;
         for (int i = 0; i < count; i++)
-            if (is_text(&fields[i], column_names[c])) places[c] = i;
+            if (leat_text_is(fields[i], column_names[c])) places[c] = i;
         if (places[c] >= 0) continue;
         return leat_fail(
             err, LEAT_ERR_CORRUPT,
@@ -46,7 +41,7 @@ static leat_code read_header(leat_lines *lines, const char *path, int places[COL
 
 static int reason_of(const leat_text *text) {
     for (int i = 0; i < LEAT_IMAGE_REASONS; i++)
-        if (is_text(text, leat_image_reason_name(i))) return i;
+        if (leat_text_is(*text, leat_image_reason_name(i))) return i;
     return -1;
 }
 

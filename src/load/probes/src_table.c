@@ -44,19 +44,14 @@ static int split(leat_line *line, leat_text fields[FIELDS_MAX]) {
     return count;
 }
 
-static bool is_text(const leat_text *field, const char *text) {
-    return field->size_bytes == (int32_t)strlen(text) &&
-           memcmp(field->data, text, (size_t)field->size_bytes) == 0;
-}
-
 static leat_code read_header(src_file *file, leat_line *line, leat_error *err) {
     leat_text fields[FIELDS_MAX];
     int count = split(line, fields);
     file->id_field = file->value_field = -1;
     if (count < 0) return bad_line(file, line, "is not a CSV header", err);
     for (int i = 0; i < count; i++) {
-        if (is_text(&fields[i], "src_id")) file->id_field = i;
-        if (is_text(&fields[i], file->column)) file->value_field = i;
+        if (leat_text_is(fields[i], "src_id")) file->id_field = i;
+        if (leat_text_is(fields[i], file->column)) file->value_field = i;
     }
     file->field_count = count;
     if (file->id_field >= 0 && file->value_field >= 0) return LEAT_OK;
