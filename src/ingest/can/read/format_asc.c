@@ -10,11 +10,6 @@
 #include "ingest/can/read/fields.h"
 #include "ingest/can/read/formats.h"
 
-/* Of layout->data_unit and id_unit, which are the same: LEAT_CAN_UNIT_DEC or _HEX. */
-static bool is_decimal(const leat_can_layout *layout) {
-    return layout->id_unit == LEAT_CAN_UNIT_DEC;
-}
-
 /* ---- the header ----------------------------------------------------------------------------- */
 
 /* "base hex  timestamps absolute", in any order and case; false if it is another line. */
@@ -78,7 +73,7 @@ static void follow(leat_can_layout *layout, const char *at, const char *end) {
 /* A whole number in the base of the file, up to `max`. */
 static bool read_number(const leat_can_layout *layout, leat_text text, uint32_t max,
                         uint32_t *value) {
-    if (is_decimal(layout)) return read_decimal(text, 10, max, value);
+    if (leat_can_is_decimal(layout)) return read_decimal(text, 10, max, value);
     return read_hex(text, value) && *value <= max;
 }
 
@@ -95,8 +90,9 @@ static bool take_id(const leat_can_layout *layout, leat_text text,
     bool wide = text.size_bytes > 1 && (text.data[text.size_bytes - 1] | 0x20) == 'x';
     leat_text number = {text.data, text.size_bytes - wide};
     if (!read_number(layout, number, LEAT_CAN_ID_29_MAX, &value)) return false;
-    return is_decimal(layout) || options->canonical ? leat_can_put_id(value, wide, line)
-                                                    : leat_can_take_id(number, wide, options, line);
+    return leat_can_is_decimal(layout) || options->canonical
+               ? leat_can_put_id(value, wide, line)
+               : leat_can_take_id(number, wide, options, line);
 }
 
 static bool is_direction(leat_text word) {
@@ -107,8 +103,9 @@ static bool is_direction(leat_text word) {
 static leat_can_reject take_data(const leat_can_layout *layout, const char *at, const char *end,
                                  int count, const leat_can_line_options *options,
                                  leat_can_line *line) {
-    return is_decimal(layout) ? leat_can_take_decimals(at, end, count, true, options, line)
-                              : leat_can_take_bytes(at, end, ' ', count, true, options, line);
+    return leat_can_is_decimal(layout)
+               ? leat_can_take_decimals(at, end, count, true, options, line)
+               : leat_can_take_bytes(at, end, ' ', count, true, options, line);
 }
 
 /* channel identifier direction d|r [dlc bytes]; `word` is the channel. */

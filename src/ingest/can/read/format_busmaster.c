@@ -20,10 +20,6 @@
 #define SECOND_US INT64_C(1000000)
 #define DAY_US (86400 * SECOND_US)
 
-static bool is_decimal(const leat_can_layout *layout) {
-    return layout->id_unit == LEAT_CAN_UNIT_DEC;
-}
-
 /* "23:59:58:9021" as microseconds; with unit_us 0 the unit of the last number is that of its
  * digits. Hours may be more than a day has. */
 static bool read_clock(leat_text text, int64_t unit_us, int64_t *us) {
@@ -155,7 +151,7 @@ static leat_can_reject take_data(const leat_can_layout *layout, leat_text data, 
                                  const leat_can_line_options *options, leat_can_line *line) {
     const char *at = data.data, *end = at + data.size_bytes;
     leat_can_reject reason = LEAT_CAN_TAKEN;
-    if (!is_decimal(layout)) {
+    if (!leat_can_is_decimal(layout)) {
         reason = leat_can_take_bytes(at, end, ' ', count, false, options, line);
         /* all bytes have two digits: one with less is the end of a line that is cut */
         bool cut = data.size_bytes > 0 && digit_of(end[-1]) >= 0 &&
@@ -185,7 +181,8 @@ static leat_can_reject parse(const leat_can_layout *layout, const leat_can_line_
     bool fd = is_word(type, "s-fd") || is_word(type, "x-fd");
     bool remote = is_word(type, "sr") || is_word(type, "xr");
     if (!fd && !remote && !is_word(type, "s") && !is_word(type, "x")) return LEAT_CAN_REJECT_LINE;
-    if (!leat_can_take_based_id(id, is_decimal(layout), type.data[0] == 'x', options, line))
+    if (!leat_can_take_based_id(id, leat_can_is_decimal(layout), type.data[0] == 'x', options,
+                                line))
         return LEAT_CAN_REJECT_ID;
     if (remote) return LEAT_CAN_REJECT_REMOTE;
     if (!read_count(next_word(&at, end), fd ? LEAT_CAN_FD_BYTES : 15, &count))

@@ -14,10 +14,6 @@
 #include "ingest/can/read/fields.h"
 #include "ingest/can/read/formats.h"
 
-static bool is_decimal(const leat_can_layout *layout) {
-    return layout->id_unit == LEAT_CAN_UNIT_DEC;
-}
-
 /* ---- a line --------------------------------------------------------------------------------- */
 
 /* The parts of a line; those it does not have are empty. */
@@ -82,7 +78,7 @@ static bool read_flags(leat_text flags, bool *wide, bool *remote, bool *fd) {
 static bool are_bytes(const leat_can_layout *layout, leat_text data) {
     const char *at = data.data, *end = at + data.size_bytes;
     for (leat_text word; (word = next_word(&at, end)).size_bytes > 0;) {
-        if (!is_decimal(layout) && word.size_bytes != 2) return false;
+        if (!leat_can_is_decimal(layout) && word.size_bytes != 2) return false;
     }
     return true;
 }
@@ -111,7 +107,7 @@ static leat_can_reject parse(const leat_can_layout *layout, const leat_can_line_
     if (of.error) return LEAT_CAN_REJECT_ERROR;
     if (!read_flags(of.flags, &wide, &remote, &fd)) return LEAT_CAN_REJECT_LINE;
     if (!are_digits(of.id.data, of.id.size_bytes) ||
-        !leat_can_take_based_id(of.id, is_decimal(layout), wide, options, line))
+        !leat_can_take_based_id(of.id, leat_can_is_decimal(layout), wide, options, line))
         return LEAT_CAN_REJECT_ID;
     if (remote) return LEAT_CAN_REJECT_REMOTE;
     if (!read_count(of.length, fd ? LEAT_CAN_FD_BYTES : 15, &count)) return LEAT_CAN_REJECT_LINE;
@@ -119,8 +115,9 @@ static leat_can_reject parse(const leat_can_layout *layout, const leat_can_line_
     if (options->strict && !are_bytes(layout, of.data)) return LEAT_CAN_REJECT_PAYLOAD;
     const char *data = of.data.data, *stop = data + of.data.size_bytes;
     leat_can_reject reason =
-        is_decimal(layout) ? leat_can_take_decimals(data, stop, count, false, options, line)
-                           : leat_can_take_bytes(data, stop, ' ', count, false, options, line);
+        leat_can_is_decimal(layout)
+            ? leat_can_take_decimals(data, stop, count, false, options, line)
+            : leat_can_take_bytes(data, stop, ' ', count, false, options, line);
     return reason == LEAT_CAN_TAKEN && fd && options->fd_refuse ? LEAT_CAN_REJECT_FD : reason;
 }
 

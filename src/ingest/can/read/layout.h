@@ -196,4 +196,9 @@ typedef struct leat_can_layout {
     int32_t trailing_labels; /* candump, crysys: label columns at the end of a line */
 } leat_can_layout;
 
+/* Of a log whose numbers all have one base, identifiers and data alike: whether it is ten. */
+static inline bool leat_can_is_decimal(const leat_can_layout *layout) {
+    return layout->id_unit == LEAT_CAN_UNIT_DEC;
+}
+
 #endif
