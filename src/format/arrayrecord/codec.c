@@ -310,6 +310,11 @@ leat_code leat_ar_encoder_put(leat_ar_encoder *encoder, const void *bytes, int64
     return LEAT_OK;
 }
 
+leat_code leat_ar_put_encoder(void *encoder, const void *bytes, int64_t size_bytes,
+                              leat_error *err) {
+    return leat_ar_encoder_put(encoder, bytes, size_bytes, err);
+}
+
 leat_code leat_ar_encoder_end(leat_ar_encoder *encoder, leat_error *err) {
     if (encoder->left > 0) {
         return leat_fail(err, LEAT_ERR_INPUT, "the record has fewer bytes than announced");

@@ -145,11 +145,6 @@ static leat_code emit_plain(leat_ar_emitter *emitter, const footer *f, leat_ar_c
 
 typedef leat_code (*produce_fn)(const footer *f, leat_ar_put_fn put, void *context,
                                 leat_error *err);
-static leat_code put_encoder(void *encoder, const void *bytes, int64_t size_bytes,
-                             leat_error *err) {
-    return leat_ar_encoder_put(encoder, bytes, size_bytes, err);
-}
-
 /* Appends the varint of the size and the compressed stream. */
 static leat_code encode(leat_ar_encoder *encoder, const footer *f, produce_fn produce,
                         int64_t size_bytes, leat_buf *out, leat_error *err) {
@@ -157,7 +152,7 @@ static leat_code encode(leat_ar_encoder *encoder, const footer *f, produce_fn pr
     int length = leat_ar_put_varint(prefix, (uint64_t)size_bytes);
     LEAT_TRY(leat_buf_append(out, prefix, length, err));
     LEAT_TRY(leat_ar_encoder_begin(encoder, size_bytes, leat_ar_put_buf, out, err));
-    LEAT_TRY(produce(f, put_encoder, encoder, err));
+    LEAT_TRY(produce(f, leat_ar_put_encoder, encoder, err));
     return leat_ar_encoder_end(encoder, err);
 }
 

@@ -63,7 +63,9 @@ LEAT_MUST_CHECK leat_code leat_ar_encoder_put(leat_ar_encoder *encoder, const vo
 LEAT_MUST_CHECK leat_code leat_ar_encoder_end(leat_ar_encoder *encoder, leat_error *err);
 /* The compression_type byte. */
 uint8_t leat_ar_codec_byte(leat_compression compression);
-/* A leat_ar_put_fn that appends to a leat_buf. */
+/* leat_ar_put_fn: to an encoder; to a leat_buf. */
+LEAT_MUST_CHECK leat_code leat_ar_put_encoder(void *encoder, const void *bytes, int64_t size_bytes,
+                                              leat_error *err);
 LEAT_MUST_CHECK leat_code leat_ar_put_buf(void *buf, const void *bytes, int64_t size_bytes,
                                           leat_error *err);
 

@@ -84,11 +84,6 @@ static leat_code spill_put(void *spill_pointer, const void *bytes, int64_t size_
     return LEAT_OK;
 }
 
-static leat_code encoder_put(void *encoder, const void *bytes, int64_t size_bytes,
-                             leat_error *err) {
-    return leat_ar_encoder_put(encoder, bytes, size_bytes, err);
-}
-
 /* The chunk's data up to the compressed record: codec, sizes, and the record's size. */
 static leat_code pack_front(leat_ar_sink_writer *writer, int64_t size_bytes, leat_buf *front,
                             leat_error *err) {
@@ -123,7 +118,7 @@ static leat_code stream_packed(leat_ar_sink_writer *writer, leat_ar_chunk *chunk
                                const leat_ar_stream *record, leat_error *err) {
     leat_buf *front = &writer->packed_values;
     leat_ar_emitter *emitter = &writer->emitter;
-    counter c = {.put = encoder_put, .context = writer->encoder};
+    counter c = {.put = leat_ar_put_encoder, .context = writer->encoder};
     uint64_t unused = 0;
     LEAT_TRY(pack_front(writer, chunk->decoded_bytes, front, err));
     leat_highwayhash_init(&s->hash);
