@@ -83,6 +83,25 @@ void leat_sha256_hex(const uint8_t digest[32], char text[65]) {
     text[64] = 0;
 }
 
+void leat_sha256_of(const void *bytes, int64_t size_bytes, uint8_t digest[32]) {
+    leat_sha256 sha;
+    leat_sha256_init(&sha);
+    leat_sha256_update(&sha, bytes, size_bytes);
+    leat_sha256_final(&sha, digest);
+}
+
+void leat_sha256_hex_of(const void *bytes, int64_t size_bytes, char text[65]) {
+    uint8_t digest[32];
+    leat_sha256_of(bytes, size_bytes, digest);
+    leat_sha256_hex(digest, text);
+}
+
+leat_code leat_sha256_write(void *sha, const void *bytes, int64_t size_bytes, leat_error *err) {
+    (void)err;
+    leat_sha256_update(sha, bytes, size_bytes);
+    return LEAT_OK;
+}
+
 bool leat_sha256_parse(const char *text, uint8_t digest[32]) {
     if (strlen(text) != 64) return false;
     for (int i = 0; i < 64; i++) {

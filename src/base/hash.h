@@ -14,6 +14,12 @@ typedef struct leat_sha256 {
 void leat_sha256_init(leat_sha256 *sha);
 void leat_sha256_update(leat_sha256 *sha, const void *bytes, int64_t size_bytes);
 void leat_sha256_final(leat_sha256 *sha, uint8_t digest[32]);
+/* Of bytes that are all there; and as the text of leat_sha256_hex. */
+void leat_sha256_of(const void *bytes, int64_t size_bytes, uint8_t digest[32]);
+void leat_sha256_hex_of(const void *bytes, int64_t size_bytes, char text[65]);
+/* leat_sha256_update of the leat_sha256 `sha`, for those who write to a function; never fails. */
+LEAT_MUST_CHECK leat_code leat_sha256_write(void *sha, const void *bytes, int64_t size_bytes,
+                                            leat_error *err);
 /* Two states at once, in little more time than one. */
 void leat_sha256_update2(leat_sha256 *a, const void *bytes_a, int64_t size_a, leat_sha256 *b,
                          const void *bytes_b, int64_t size_b);

@@ -78,12 +78,7 @@ leat_code leat_textbuf_finish(leat_textbuf *text, const char **words, int64_t *s
 }
 
 void leat_text_sha256(const char *text, int64_t size_bytes, char hex[65]) {
-    leat_sha256 sha;
-    uint8_t digest[32];
-    leat_sha256_init(&sha);
-    leat_sha256_update(&sha, text, size_bytes);
-    leat_sha256_final(&sha, digest);
-    leat_sha256_hex(digest, hex);
+    leat_sha256_hex_of(text, size_bytes, hex);
 }
 
 leat_code leat_text_save(const char *path, const char *text, int64_t size_bytes, leat_mark mark,

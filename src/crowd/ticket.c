@@ -88,13 +88,6 @@ static leat_code check(const leat_ticket *of, leat_error *err) {
     return LEAT_OK;
 }
 
-static void sum_of(const uint8_t *record, int64_t size, uint8_t sum[32]) {
-    leat_sha256 sha;
-    leat_sha256_init(&sha);
-    leat_sha256_update(&sha, record, size);
-    leat_sha256_final(&sha, sum);
-}
-
 /* ---- reading --------------------------------------------------------------------------------- */
 
 bool leat_ticket_is(const char *text) {
@@ -165,7 +158,7 @@ static leat_code read_record(leat_ticket *out, const uint8_t *record, int64_t si
     reader of = {record, size - SUM_BYTES, 0};
     if (size <= SUM_BYTES)
         return leat_fail(err, LEAT_ERR_OPTION, "the end of the ticket is missing" AGAIN);
-    sum_of(record, of.size, sum);
+    leat_sha256_of(record, of.size, sum);
     if (memcmp(sum, record + of.size, SUM_BYTES) != 0)
         return leat_fail(err, LEAT_ERR_OPTION,
                          "the ticket is not complete, or a character of it was changed" AGAIN);
@@ -223,7 +216,7 @@ leat_code leat_ticket_write(const leat_ticket *ticket, char text[LEAT_TICKET_TEX
     }
     put_number(record, &size, 2, ticket->certificate_bytes);
     put(record, &size, ticket->certificate, ticket->certificate_bytes);
-    sum_of(record, size, sum);
+    leat_sha256_of(record, size, sum);
     put(record, &size, sum, SUM_BYTES);
     memcpy(text, prefix, sizeof prefix);
     leat_base64_encode(text + strlen(prefix), record, size, LEAT_BASE64_URL);

@@ -150,8 +150,6 @@ leat_code leat_document_load(const leat_documents *kind, int which, const char *
                              const char sha256[65], uint8_t **text, int64_t *size_bytes,
                              leat_error *err) {
     char path[LEAT_PATH_BYTES], hex[65];
-    uint8_t digest[32];
-    leat_sha256 sha;
     *text = NULL;
     *size_bytes = 0;
     LEAT_TRY(leat_path_join(path, sizeof path, dir, kind->names[which], err));
@@ -159,10 +157,7 @@ leat_code leat_document_load(const leat_documents *kind, int which, const char *
     if (code == LEAT_ERR_NOT_FOUND)
         code = leat_fail(err, LEAT_ERR_CORRUPT, "\"%.240s\" is missing; %s", path, kind->rebuild);
     LEAT_TRY(code);
-    leat_sha256_init(&sha);
-    leat_sha256_update(&sha, *text, *size_bytes);
-    leat_sha256_final(&sha, digest);
-    leat_sha256_hex(digest, hex);
+    leat_sha256_hex_of(*text, *size_bytes, hex);
     if (memcmp(hex, sha256, 64) == 0) return LEAT_OK;
     leat_free(*text);
     *text = NULL;

@@ -85,13 +85,8 @@ void leat_batch_hash_add_images(leat_batch_hash *hash, const leat_image_batch *b
     int64_t bytes = batch->u8 != NULL ? values : values * (int64_t)sizeof(float);
     const uint8_t *rows = batch->u8 != NULL ? batch->u8 : (const uint8_t *)batch->f32;
     for (int64_t i = 0; i < batch->row_count; i++) {
-        leat_sha256 sha;
-        uint8_t digest[32];
         char text[65];
-        leat_sha256_init(&sha);
-        leat_sha256_update(&sha, rows + i * bytes, bytes);
-        leat_sha256_final(&sha, digest);
-        leat_sha256_hex(digest, text);
+        leat_sha256_hex_of(rows + i * bytes, bytes, text);
         add_line(hash, batch->step, batch->first_row + i, text, lines);
     }
 }

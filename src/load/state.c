@@ -13,17 +13,12 @@
 leat_code leat_state_words(leat_json *json, char **words, char hash[17], leat_error *err) {
     const char *text = NULL;
     int64_t size_bytes = 0;
-    leat_sha256 sha;
-    uint8_t digest[32];
     char hex[65];
     hash[0] = 0;
     LEAT_TRY(leat_json_finish(json, &text, &size_bytes, err));
     LEAT_TRY(leat_strdup(words, text, err));
     (*words)[size_bytes - 1] = 0; /* without the newline */
-    leat_sha256_init(&sha);
-    leat_sha256_update(&sha, *words, size_bytes - 1);
-    leat_sha256_final(&sha, digest);
-    leat_sha256_hex(digest, hex);
+    leat_sha256_hex_of(*words, size_bytes - 1, hex);
     snprintf(hash, 17, "%.16s", hex);
     return LEAT_OK;
 }

@@ -32,6 +32,15 @@ static void test_vectors(void **state) {
         assert_string_equal(hex, cases[i].hex);
         assert_true(leat_sha256_parse(hex, back));
         assert_memory_equal(digest, back, 32);
+        leat_sha256_of(cases[i].text, (int64_t)strlen(cases[i].text), back);
+        assert_memory_equal(digest, back, 32);
+        leat_sha256_hex_of(cases[i].text, (int64_t)strlen(cases[i].text), hex);
+        assert_string_equal(hex, cases[i].hex);
+        leat_sha256_init(&sha);
+        for (const char *at = cases[i].text; *at != 0; at++)
+            assert_int_equal(leat_sha256_write(&sha, at, 1, NULL), LEAT_OK);
+        leat_sha256_final(&sha, back);
+        assert_memory_equal(digest, back, 32);
     }
 }
 

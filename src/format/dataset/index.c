@@ -41,10 +41,7 @@ static leat_code read_table(leat_index *index, leat_map *map, const uint8_t sha2
     LEAT_TRY(LEAT_NEW(&table, page_count, err));
     index->table = table;
     memcpy(table, leat_map_data(map) + *body_bytes, (size_t)page_count * 8);
-    leat_sha256 sha;
-    leat_sha256_init(&sha);
-    leat_sha256_update(&sha, table, page_count * 8);
-    leat_sha256_final(&sha, digest);
+    leat_sha256_of(table, page_count * 8, digest);
     LEAT_TRY(leat_map_check(map, err));
     if (memcmp(digest, sha256, 32) == 0) return LEAT_OK;
     return leat_fail(err, LEAT_ERR_CORRUPT,

@@ -284,10 +284,7 @@ static leat_code write_index(leat_file *file, builder *build, leat_part_fn load,
     LEAT_TRY(write_body(build, load, context, err));
     int64_t page_count = 0, body_bytes = leat_sink_position(build->sink);
     const uint64_t *hashes = leat_sink_page_hashes(build->sink, &page_count);
-    leat_sha256 sha;
-    leat_sha256_init(&sha);
-    leat_sha256_update(&sha, hashes, page_count * 8);
-    leat_sha256_final(&sha, facts->table_sha256);
+    leat_sha256_of(hashes, page_count * 8, facts->table_sha256);
     facts->file_bytes = body_bytes + page_count * 8;
     facts->row_count = build->row_count;
     return leat_file_pwrite(file, hashes, page_count * 8, body_bytes, err);

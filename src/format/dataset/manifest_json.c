@@ -127,16 +127,10 @@ leat_code leat_manifest_write(const leat_manifest *manifest, leat_buf *text, lea
     return stream_manifest(manifest, append_text, text, err);
 }
 
-static leat_code hash_text(void *sha, const void *bytes, int64_t size_bytes, leat_error *err) {
-    (void)err;
-    leat_sha256_update(sha, bytes, size_bytes);
-    return LEAT_OK;
-}
-
 leat_code leat_manifest_sha256(const leat_manifest *manifest, uint8_t digest[32], leat_error *err) {
     leat_sha256 sha;
     leat_sha256_init(&sha);
-    leat_code code = stream_manifest(manifest, hash_text, &sha, err);
+    leat_code code = stream_manifest(manifest, leat_sha256_write, &sha, err);
     leat_sha256_final(&sha, digest);
     return code;
 }

@@ -64,13 +64,8 @@ static leat_code sorted_of(const leat_image_set *set,
 leat_code leat_image_set_sorted_sha256(const leat_image_set *set, char digest[65],
                                        leat_error *err) {
     uint64_t *sorted = NULL;
-    uint8_t bytes[32];
-    leat_sha256 sha;
     LEAT_TRY(sorted_of(set, hash_of, &sorted, err));
-    leat_sha256_init(&sha);
-    leat_sha256_update(&sha, sorted, set->count * (int64_t)sizeof *sorted); /* little-endian */
-    leat_sha256_final(&sha, bytes);
-    leat_sha256_hex(bytes, digest);
+    leat_sha256_hex_of(sorted, set->count * (int64_t)sizeof *sorted, digest); /* little-endian */
     leat_free(sorted);
     return LEAT_OK;
 }

@@ -122,15 +122,6 @@ static void run_text(const leat_job *job, char text[RUN_BYTES]) {
     snprintf(text, RUN_BYTES, "%016llx", (unsigned long long)job->folder.workdir.run);
 }
 
-static void hex_digest(const void *bytes, int64_t size_bytes, char digest[65]) {
-    leat_sha256 sha;
-    uint8_t raw[32];
-    leat_sha256_init(&sha);
-    leat_sha256_update(&sha, bytes, size_bytes);
-    leat_sha256_final(&sha, raw);
-    leat_sha256_hex(raw, digest);
-}
-
 static leat_code save_streams(const leat_job *job, char digest[65], leat_error *err) {
     leat_buf buf = {0};
     leat_code code = LEAT_OK;
@@ -149,7 +140,7 @@ static leat_code save_streams(const leat_job *job, char digest[65], leat_error *
     char path[LEAT_PATH_BYTES];
     if (code == LEAT_OK) code = work_path(job, LEAT_STREAMS_NAME, path, err);
     if (code == LEAT_OK) code = leat_file_save(path, buf.data, buf.size, err);
-    if (code == LEAT_OK) hex_digest(buf.data, buf.size, digest);
+    if (code == LEAT_OK) leat_sha256_hex_of(buf.data, buf.size, digest);
     leat_buf_free(&buf);
     return code;
 }
@@ -205,7 +196,7 @@ static leat_code numbers_sha256(const leat_job_state *state, char digest[65], le
     write_numbers(json, state);
     leat_json_end_object(json);
     leat_code code = leat_json_finish(json, &text, &size_bytes, err);
-    if (code == LEAT_OK) hex_digest(text, size_bytes, digest);
+    if (code == LEAT_OK) leat_sha256_hex_of(text, size_bytes, digest);
     leat_json_destroy(json);
     return code;
 }
@@ -253,7 +244,7 @@ leat_code leat_job_setting_sha256(const leat_job *job, char digest[65], leat_err
     write_setting(json, job, false);
     leat_json_end_object(json);
     leat_code code = leat_json_finish(json, &text, &size_bytes, err);
-    if (code == LEAT_OK) hex_digest(text, size_bytes, digest);
+    if (code == LEAT_OK) leat_sha256_hex_of(text, size_bytes, digest);
     leat_json_destroy(json);
     return code;
 }
@@ -453,7 +444,7 @@ static leat_code open_spills(leat_job *job, const char *digest, leat_error *err)
     if (code == LEAT_ERR_NOT_FOUND) return is_gone(path, err);
     LEAT_TRY(code);
     char found[65];
-    hex_digest(bytes, size_bytes, found);
+    leat_sha256_hex_of(bytes, size_bytes, found);
     code = leat_job_spills_new(job, err);
     bool same = strcmp(found, digest) == 0 && size_bytes >= each * job->state.workers;
     if (code == LEAT_OK && same)

@@ -177,17 +177,13 @@ leat_code leat_graph_scores_load(double **scores, char sha256[65], const char *p
                                  const leat_can_cache *cache, const leat_graph_file *file,
                                  leat_error *err) {
     leat_can_facts facts;
-    uint8_t *text = NULL, digest[32];
+    uint8_t *text = NULL;
     double *made = NULL;
     int64_t size_bytes = 0;
-    leat_sha256 sha;
     *scores = NULL;
     leat_can_cache_get_facts(cache, &facts);
     LEAT_TRY(leat_file_load(path, SCORES_BYTES_MAX, &text, &size_bytes, err));
-    leat_sha256_init(&sha);
-    leat_sha256_update(&sha, text, size_bytes);
-    leat_sha256_final(&sha, digest);
-    leat_sha256_hex(digest, sha256);
+    leat_sha256_hex_of(text, size_bytes, sha256);
     leat_code code = LEAT_NEW(&made, file->shape.graphs, err);
     if (code == LEAT_OK) {
         for (int64_t g = 0; g < file->shape.graphs; g++) made[g] = NAN;

@@ -13,13 +13,6 @@
 
 /* ---- documents ------------------------------------------------------------------------------ */
 
-static leat_code add_to_hash(void *context, const void *bytes, int64_t size_bytes,
-                             leat_error *err) {
-    (void)err;
-    leat_sha256_update(context, bytes, size_bytes);
-    return LEAT_OK;
-}
-
 /* Equal caches have equal documents, byte by byte, so they must be written that way. */
 static leat_code check_form(leat_can_verify *job, leat_can_document which, leat_error *err) {
     char path[LEAT_PATH_BYTES];
@@ -29,7 +22,7 @@ static leat_code check_form(leat_can_verify *job, leat_can_document which, leat_
     const char *name = leat_can_document_name(which);
     LEAT_TRY(leat_path_join(path, sizeof path, job->dir, name, err));
     leat_sha256_init(&sha);
-    LEAT_TRY(leat_can_document_write(&job->meta, which, add_to_hash, &sha, err));
+    LEAT_TRY(leat_can_document_write(&job->meta, which, leat_sha256_write, &sha, err));
     leat_sha256_final(&sha, ours);
     if (leat_file_sha256(path, there, &cause) != LEAT_OK)
         return leat_checks_tell(&job->checks.findings, name, -1, &cause, err);

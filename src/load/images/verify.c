@@ -19,13 +19,6 @@ typedef struct verifying {
 
 /* ---- images.json ---------------------------------------------------------------------------- */
 
-static leat_code add_to_hash(void *context, const void *bytes, int64_t size_bytes,
-                             leat_error *err) {
-    (void)err;
-    leat_sha256_update(context, bytes, size_bytes);
-    return LEAT_OK;
-}
-
 /* Equal data sets have equal documents, byte by byte, so it must be written that way. */
 static leat_code check_form(verifying *job, leat_error *err) {
     char path[LEAT_PATH_BYTES];
@@ -34,7 +27,7 @@ static leat_code check_form(verifying *job, leat_error *err) {
     leat_sha256 sha;
     LEAT_TRY(leat_path_join(path, sizeof path, job->dir, LEAT_IMAGES_NAME, err));
     leat_sha256_init(&sha);
-    LEAT_TRY(leat_image_set_write(&job->set, add_to_hash, &sha, err));
+    LEAT_TRY(leat_image_set_write(&job->set, leat_sha256_write, &sha, err));
     leat_sha256_final(&sha, ours);
     if (leat_file_sha256(path, there, &cause) != LEAT_OK)
         return leat_checks_tell(&job->checks.findings, LEAT_IMAGES_NAME, -1, &cause, err);

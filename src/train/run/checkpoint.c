@@ -111,22 +111,13 @@ static leat_code parse(leat_checkpoint *of, int64_t step, const json_t *root, co
     return LEAT_OK;
 }
 
-static void hash_hex(const void *bytes, int64_t size_bytes, char hex[65]) {
-    leat_sha256 sha;
-    uint8_t digest[32];
-    leat_sha256_init(&sha);
-    leat_sha256_update(&sha, bytes, size_bytes);
-    leat_sha256_final(&sha, digest);
-    leat_sha256_hex(digest, hex);
-}
-
 /* The text of the sidecar that belongs to a document. */
 static void sidecar_text(const leat_checkpoint *of, const char *document, int64_t size_bytes,
                          char text[SIDECAR_BYTES_MAX]) {
     char weights_name[64], document_name[64], hex[65];
     name_of(of->step, WEIGHTS, weights_name);
     name_of(of->step, DOCUMENT, document_name);
-    hash_hex(document, size_bytes, hex);
+    leat_sha256_hex_of(document, size_bytes, hex);
     snprintf(text, SIDECAR_BYTES_MAX, "%s  %s\n%s  %s\n", of->sha256, weights_name, hex,
              document_name);
 }

@@ -19,8 +19,6 @@ static bool decides(const leat_setting *row) { return !row->neutral && leat_iden
 leat_code leat_identity_hash(leat_identity *identity, const leat_run_options *options,
                              leat_error *err) {
     leat_buf text = {0};
-    uint8_t digest[32];
-    leat_sha256 sha;
     const bool of_model = strcmp(identity->model, options->task->model->name) == 0;
     LEAT_ASSERT(of_model); /* the settings that follow are those of this model */
     leat_code code =
@@ -34,10 +32,7 @@ leat_code leat_identity_hash(leat_identity *identity, const leat_run_options *op
             code = leat_buf_printf(&text, err, "%s %s\n", option.row->name,
                                    leat_run_option_get(&option, value));
     }
-    leat_sha256_init(&sha);
-    leat_sha256_update(&sha, text.data, text.size);
-    leat_sha256_final(&sha, digest);
-    leat_sha256_hex(digest, identity->run);
+    leat_sha256_hex_of(text.data, text.size, identity->run);
     leat_buf_free(&text);
     return code;
 }

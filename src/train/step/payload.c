@@ -163,8 +163,5 @@ leat_code leat_payload_read(const uint8_t *bytes, int64_t size_bytes,
 }
 
 void leat_payload_hash(const uint8_t *bytes, int64_t size_bytes, uint8_t hash[32]) {
-    leat_sha256 sha;
-    leat_sha256_init(&sha);
-    leat_sha256_update(&sha, bytes, size_bytes);
-    leat_sha256_final(&sha, hash);
+    leat_sha256_of(bytes, size_bytes, hash);
 }

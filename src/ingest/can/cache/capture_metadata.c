@@ -380,10 +380,7 @@ static leat_code read_folder(folder *in, leat_error *err) {
     leat_code code = leat_file_load(in->path, METADATA_BYTES_MAX, &text, &size, &why);
     if (code == LEAT_OK) {
         in->text = (leat_json_span){(const char *)text, size};
-        leat_sha256 sha;
-        leat_sha256_init(&sha);
-        leat_sha256_update(&sha, text, size);
-        leat_sha256_final(&sha, in->found.sha256);
+        leat_sha256_of(text, size, in->found.sha256);
         code = read_text(in, &used, &why);
     }
     leat_free(text);

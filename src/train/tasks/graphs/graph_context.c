@@ -124,13 +124,6 @@ static void put_members(leat_json *json, const leat_graph_context *self) {
     put_identifiers(json, self);
 }
 
-static leat_code add_to_hash(void *context, const void *bytes, int64_t size_bytes,
-                             leat_error *err) {
-    (void)err;
-    leat_sha256_update(context, bytes, size_bytes);
-    return LEAT_OK;
-}
-
 static leat_code hash_of(const leat_graph_context *self, char hash[65], leat_error *err) {
     leat_json *json = NULL;
     leat_sha256 sha;
@@ -140,7 +133,7 @@ static leat_code hash_of(const leat_graph_context *self, char hash[65], leat_err
     hash[0] = 0;
     LEAT_TRY(leat_json_create(&json, true, err));
     leat_sha256_init(&sha);
-    leat_json_stream(json, add_to_hash, &sha);
+    leat_json_stream(json, leat_sha256_write, &sha);
     leat_json_begin_object(json);
     put_members(json, self);
     leat_json_end_object(json);
