@@ -48,10 +48,6 @@ void leat_dash_add_numbers(leat_dash_facts *facts, const leat_value *list, const
 
 /* ---- JSON of the facts ---------------------------------------------------------------------- */
 
-static void put_count(leat_json *json, const char *key, int64_t value) {
-    leat_json_member_int(json, key, value);
-}
-
 /* Three digits are enough for what is shown, and what does not change is not sent again. */
 static void put_rounded(leat_json *json, const char *key, double value) {
     if (isnan(value) || isinf(value)) return;
@@ -85,11 +81,11 @@ static void put_run(leat_json *json, const leat_dash_facts *facts) {
     leat_json_member_string(json, "name", facts->name);
     leat_json_member_string(json, "model", facts->model);
     leat_json_member_string(json, "many", facts->many);
-    put_count(json, "step", facts->step);
-    if (facts->steps > 0) put_count(json, "steps", facts->steps);
+    leat_json_member_int(json, "step", facts->step);
+    if (facts->steps > 0) leat_json_member_int(json, "steps", facts->steps);
     if (facts->epochs > 0) {
-        put_count(json, "epoch", facts->epoch);
-        put_count(json, "epochs", facts->epochs);
+        leat_json_member_int(json, "epoch", facts->epoch);
+        leat_json_member_int(json, "epochs", facts->epochs);
     }
     leat_json_member_bool(json, "finished", facts->finished);
     leat_json_member_bool(json, "at_most", facts->at_most);
@@ -103,8 +99,8 @@ static void put_run(leat_json *json, const leat_dash_facts *facts) {
 static void put_kept(leat_json *json, const leat_dash_facts *facts) {
     const int64_t count = facts->kept_count;
     const int64_t shown = count < LEAT_DASH_PICKED ? count : LEAT_DASH_PICKED;
-    put_count(json, "kept", count);
-    put_count(json, "samples_version", facts->kept_version);
+    leat_json_member_int(json, "kept", count);
+    leat_json_member_int(json, "samples_version", facts->kept_version);
     leat_json_key(json, "samples");
     leat_json_begin_array(json);
     for (int64_t i = 0; i < shown; i++)
@@ -117,12 +113,13 @@ static void put_folder(leat_json *json, const leat_dash_facts *facts) {
     leat_json_begin_object(json);
     if (facts->folder_problem != NULL)
         leat_json_member_string(json, "problem", facts->folder_problem);
-    put_count(json, "quiet_seconds", facts->quiet_seconds);
+    leat_json_member_int(json, "quiet_seconds", facts->quiet_seconds);
     put_kept(json, facts);
-    if (facts->checkpoint_step >= 0) put_count(json, "checkpoint_step", facts->checkpoint_step);
+    if (facts->checkpoint_step >= 0)
+        leat_json_member_int(json, "checkpoint_step", facts->checkpoint_step);
     if (facts->best_step >= 0) {
         leat_json_member_string(json, "measure", facts->measure);
-        put_count(json, "best_step", facts->best_step);
+        leat_json_member_int(json, "best_step", facts->best_step);
         put_rounded(json, "best", facts->best);
     }
     leat_json_key(json, "warnings");
@@ -135,18 +132,18 @@ static void put_folder(leat_json *json, const leat_dash_facts *facts) {
 
 static void put_account(leat_json *json, const leat_crowd_account *of) {
     leat_json_member_string(json, "account", of->account);
-    put_count(json, "machines", of->machines);
-    put_count(json, "active", of->active);
-    put_count(json, "units", of->accepted);
-    put_count(json, "refused", of->refused);
-    put_count(json, "bytes", of->bytes);
+    leat_json_member_int(json, "machines", of->machines);
+    leat_json_member_int(json, "active", of->active);
+    leat_json_member_int(json, "units", of->accepted);
+    leat_json_member_int(json, "refused", of->refused);
+    leat_json_member_int(json, "bytes", of->bytes);
 }
 
 static void put_accounts(leat_json *json, const leat_crowd_seen *seen) {
     leat_json_key(json, "all");
     leat_json_begin_object(json);
     put_account(json, &seen->all);
-    put_count(json, "accounts", seen->accounts);
+    leat_json_member_int(json, "accounts", seen->accounts);
     leat_json_end_object(json);
     leat_json_key(json, "accounts");
     leat_json_begin_array(json);
@@ -168,10 +165,10 @@ static void put_machines(leat_json *json, const leat_crowd_seen *seen) {
         leat_json_member_string(json, "account", of->account);
         leat_json_member_string(json, "hardware", of->hardware);
         leat_json_member_bool(json, "active", of->active);
-        put_count(json, "ago", ago(of->seen_seconds));
-        put_count(json, "units", of->accepted);
-        put_count(json, "refused", of->refused);
-        if (of->unit >= 0) put_count(json, "unit", of->unit);
+        leat_json_member_int(json, "ago", ago(of->seen_seconds));
+        leat_json_member_int(json, "units", of->accepted);
+        leat_json_member_int(json, "refused", of->refused);
+        if (of->unit >= 0) leat_json_member_int(json, "unit", of->unit);
         leat_json_end_object(json);
     }
     leat_json_end_array(json);
@@ -187,7 +184,7 @@ static void put_events(leat_json *json, const leat_crowd_seen *seen) {
         leat_json_member_string(json, "account", of->account);
         leat_json_member_string(json, "name", of->name);
         leat_json_member_string(json, "words", of->words);
-        put_count(json, "ago", ago(of->seconds));
+        leat_json_member_int(json, "ago", ago(of->seconds));
         leat_json_end_object(json);
     }
     leat_json_end_array(json);
@@ -196,13 +193,13 @@ static void put_events(leat_json *json, const leat_crowd_seen *seen) {
 static void put_more(leat_json *json, const leat_dash_more *more) {
     leat_json_key(json, "one_more");
     leat_json_begin_object(json);
-    put_count(json, "machines", more->machines);
-    put_count(json, "units", more->units);
+    leat_json_member_int(json, "machines", more->machines);
+    leat_json_member_int(json, "units", more->units);
     put_rounded(json, "unit_seconds", more->unit_seconds);
     put_rounded(json, "step_seconds", more->step_seconds);
     if (more->known) {
-        put_count(json, "rounds", more->rounds);
-        put_count(json, "rounds_then", more->rounds_then);
+        leat_json_member_int(json, "rounds", more->rounds);
+        leat_json_member_int(json, "rounds_then", more->rounds_then);
         put_rounded(json, "step_then", more->step_then);
     }
     leat_json_end_object(json);
@@ -218,13 +215,13 @@ static void put_database(leat_json *json, const leat_dash_facts *facts) {
         leat_json_member_string(json, "state", run->state);
         leat_json_member_string(json, "reason", run->reason);
         leat_json_member_bool(json, "coordinated", run->coordinated);
-        put_count(json, "ready", run->ready);
-        put_count(json, "out", run->out);
-        put_count(json, "done", run->done);
-        put_count(json, "unit_size", run->unit_size);
-        put_count(json, "bytes", run->database_bytes);
-        put_count(json, "payload_bytes", run->payload_bytes);
-        put_count(json, "weights_bytes", run->weights_bytes);
+        leat_json_member_int(json, "ready", run->ready);
+        leat_json_member_int(json, "out", run->out);
+        leat_json_member_int(json, "done", run->done);
+        leat_json_member_int(json, "unit_size", run->unit_size);
+        leat_json_member_int(json, "bytes", run->database_bytes);
+        leat_json_member_int(json, "payload_bytes", run->payload_bytes);
+        leat_json_member_int(json, "weights_bytes", run->weights_bytes);
         put_accounts(json, &facts->seen);
         put_machines(json, &facts->seen);
         put_events(json, &facts->seen);
