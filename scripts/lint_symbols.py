@@ -141,7 +141,7 @@ NN_CALLS = set("memchr memcmp memcpy memmove memset snprintf strchr strcmp strle
 # The kernels of one instruction set call nothing that could be compiled for another.
 VARIANT_CALLS = {"memcpy", "memset"}
 FMAF_CALLS = {KERNELS + name: {"fmaf"} for name in ("scalar.c", "suite.c", "suite_rows.c",
-                                                    "suite_segments.c")}
+                                                    "suite_segments.c", "suite_tokens.c")}
 NOT_VARIANTS = {*FMAF_CALLS, KERNELS + "choose.c"}
 SANITIZERS = ("__asan_", "__ubsan_", "__tsan_", "__sanitizer_", "__gcov_", "__llvm_")
 

@@ -26,8 +26,8 @@ LEAT_API bool leat_kernel_variant_at(int index, leat_kernel_variant *out);
 
 /*
  * The self-test consists of suites, each of some kernels, and with a hash of its own: "core" (index
- * 0; all that a DCGAN computes with), "rows", "segments". A model's kernel class is made of the
- * suites that it computes with. NULL after the last.
+ * 0; all that a DCGAN computes with), "rows", "segments", "tokens". A model's kernel class is made
+ * of the suites that it computes with. NULL after the last.
  */
 LEAT_API const char *leat_kernel_suite_at(int index);
 /*

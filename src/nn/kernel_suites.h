@@ -12,6 +12,7 @@
 #define LEAT_SUITE_CORE "core"         /* products, convolutions, functions of one number, Adam */
 #define LEAT_SUITE_ROWS "rows"         /* rows of activations: GraphNorm, LSTM */
 #define LEAT_SUITE_SEGMENTS "segments" /* edges that share a node: GATv2 */
+#define LEAT_SUITE_TOKENS "tokens"     /* rows of tokens: attention, norms, rotary positions */
 #define LEAT_SUITES_MAX 8
 #define LEAT_KERNEL_CLASS_BYTES 17
 

@@ -21,7 +21,7 @@ def pinned(suite=""):
         return re.search(r"SUITE_HASH UINT64_C\(0x([0-9a-f]{16})\)", file.read()).group(1)
 
 
-OTHERS = ("rows", "segments")
+OTHERS = ("rows", "segments", "tokens")
 
 
 def hashes(between):

@@ -104,6 +104,39 @@ typedef struct leat_dropout {
     float scale;
 } leat_dropout;
 
+/* A root mean square norm of rows; ops/rms_norm.h has the formulas. */
+typedef struct leat_rms_rows {
+    int64_t rows, columns, step;
+    float eps;
+    const float *weight; /* [columns] */
+    const float *x;      /* [rows][step], as all rows */
+    float *scale;        /* [rows] written forward, read backward */
+} leat_rms_rows;
+
+/* Rows whose heads, `width` values each, are turned by their position; ops/rope.h. */
+typedef struct leat_turn {
+    int64_t rows, step, heads, width; /* width: even */
+    const int32_t *position;          /* [rows] */
+    const float *table;               /* [position][cos, sin][width / 2] */
+    float sign;                       /* 1; -1: back */
+} leat_turn;
+
+/* A tile of attention: `rows` queries against the keys of a tile. Of row r, the first `keys` + r of
+ * these count, at most all; ops/attention.h has the formulas. */
+#define LEAT_ATTENTION_TILE 64
+typedef struct leat_attend {
+    int rows;           /* up to LEAT_ATTENTION_TILE */
+    int keys;           /* of row 0, at least 1 */
+    bool begin;         /* of attend: the first tile of these rows */
+    float scale;        /* above 0 */
+    float *scores;      /* [rows][LEAT_ATTENTION_TILE] */
+    int64_t heads;      /* from row to row of the next three, which have a value for each row */
+    float *most, *sum;  /* the largest scaled score so far, and the sum of exponentials */
+    const float *delta; /* of attend_back alone */
+    int64_t width, step;
+    float *out; /* [rows][step], of which `width` columns; of attend and attend_end */
+} leat_attend;
+
 /* The numbers of one step of Adam; see ops/adam.h. */
 typedef struct leat_adam_step {
     float gradient_factor, keep_weight;
@@ -237,6 +270,31 @@ typedef struct leat_kernels {
     /* Row index[t] of rows = fma(shares[t], with, itself); the rows are different. */
     void (*gather_add)(const leat_gather *of, int64_t count, const float *shares, const float *with,
                        float *rows);
+
+    /* ---- Suite "tokens": rows of a transformer; columns after the last one stay as they are ----
+     */
+
+    /* y may be x. */
+    void (*rms_norm)(const leat_rms_rows *of, float *y);
+    /* down may be up. */
+    void (*rms_norm_back)(const leat_rms_rows *of, const float *up, float *down);
+    /* of_weight[c] continues its chain of fma(up, x * scale, .) over the rows, for `columns`
+     * columns, of which those of x and up are the first. */
+    void (*rms_norm_weight)(const leat_rms_rows *of, const float *up, float *of_weight);
+    /* In place. */
+    void (*turn)(const leat_turn *of, float *x);
+    /* y = (gate * sigmoid(gate)) * x; y may be one of them. */
+    void (*swiglu)(int64_t count, const float *gate, const float *x, float *y);
+    /* gate and x are replaced by their gradients; up is that of y. */
+    void (*swiglu_back)(int64_t count, float *gate, float *x, const float *up);
+    /* Scores become exponentials, +0 where a key does not count, up to LEAT_ATTENTION_TILE columns;
+     * most, sum and out are brought to the new maximum. */
+    void (*attend)(const leat_attend *of);
+    /* out = (out + 0) / sum. */
+    void (*attend_end)(const leat_attend *of);
+    /* Scores become shares, and `ups`, the gradients of these, [rows][LEAT_ATTENTION_TILE], those
+     * of the scores; both +0 where a key does not count. */
+    void (*attend_back)(const leat_attend *of, float *ups);
 } leat_kernels;
 
 extern const leat_kernels leat_kernels_scalar;

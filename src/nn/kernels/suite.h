@@ -16,8 +16,9 @@
  * this processor.
  */
 bool leat_kernels_check(const leat_kernels *kernels, uint64_t *hash, char *message, size_t size);
-/* The same of the suites "rows" and "segments". */
+/* The same of the suites "rows", "segments" and "tokens". */
 bool leat_rows_check(const leat_kernels *kernels, uint64_t *hash, char *message, size_t size);
 bool leat_segments_check(const leat_kernels *kernels, uint64_t *hash, char *message, size_t size);
+bool leat_tokens_check(const leat_kernels *kernels, uint64_t *hash, char *message, size_t size);
 
 #endif

@@ -53,11 +53,6 @@ static void case_row_dot_of_nothing(suite_run *run) {
     }
 }
 
-static float map_one(leat_function what, float x) {
-    leat_kernels_scalar.map(what, 1, &x, &x);
-    return x;
-}
-
 /* Values behind the last one stay. */
 static void case_softmax(suite_run *run) {
     enum { MOST = 3 * LEAT_LANES + 3 };

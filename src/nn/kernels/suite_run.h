@@ -82,6 +82,12 @@ LEAT_SUITE void compare(suite_run *run, const char *name, const char *sizes, int
     }
 }
 
+/* A function of one number, by the specification. */
+LEAT_SUITE float map_one(leat_function what, float x) {
+    leat_kernels_scalar.map(what, 1, &x, &x);
+    return x;
+}
+
 /* Lanes added, and the inner product, as kernels.h has them. */
 LEAT_SUITE float tree_of(float lanes[LEAT_LANES]) {
     for (int half = LEAT_LANES / 2; half >= 1; half /= 2)

@@ -7,6 +7,7 @@
 #include "rows.h"
 #include "segments.h"
 #include "tile.h"
+#include "tokens.h"
 
 const leat_kernels LEAT_KERNELS = {
     .name = LEAT_KERNELS_NAME,
@@ -49,4 +50,13 @@ const leat_kernels LEAT_KERNELS = {
     .edge_sums_back = edge_sums_back,
     .gather_dots = gather_dots,
     .gather_add = gather_add,
+    .rms_norm = rms_norm,
+    .rms_norm_back = rms_norm_back,
+    .rms_norm_weight = rms_norm_weight,
+    .turn = turn,
+    .swiglu = swiglu,
+    .swiglu_back = swiglu_back,
+    .attend = attend,
+    .attend_end = attend_end,
+    .attend_back = attend_back,
 };

@@ -15,6 +15,7 @@ static const struct {
     {LEAT_SUITE_CORE, leat_kernels_check},
     {LEAT_SUITE_ROWS, leat_rows_check},
     {LEAT_SUITE_SEGMENTS, leat_segments_check},
+    {LEAT_SUITE_TOKENS, leat_tokens_check},
 };
 enum { ALL = sizeof all / sizeof *all, VARIANTS_MAX = 4 };
 
