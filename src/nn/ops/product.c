@@ -118,8 +118,7 @@ static void pack_part(void *context, int64_t part) {
          out, width);
 }
 
-/* A tile whose last columns are not there, by way of a buffer. */
-static void run_edge(const leat_kernels *kernels, leat_tile tile, int64_t columns) {
+void leat_tile_edge(const leat_kernels *kernels, leat_tile tile, int64_t columns) {
     float edge[LEAT_TILE_ROWS_MAX * LEAT_TILE_COLUMNS_MAX];
     float *c = tile.c;
     const int64_t c_step = tile.c_step;
@@ -189,7 +188,7 @@ static void run_part(void *context, int64_t part) {
                 tile.c = p->c + first * p->c_step + column;
                 if (p->c_padded || p->columns - column >= tile.columns)
                     job->device->kernels->tile(&tile);
-                else run_edge(job->device->kernels, tile, p->columns - column);
+                else leat_tile_edge(job->device->kernels, tile, p->columns - column);
                 if (k0 + DEPTH >= p->depth) finish(job, &tile, column);
             }
         }

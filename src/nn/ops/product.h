@@ -41,4 +41,8 @@ int64_t leat_product_work_count(const leat_device *device, const leat_product *p
 LEAT_MUST_CHECK leat_code leat_product_run(const leat_device *device, const leat_product *product,
                                            float *work, leat_error *err);
 
+/* A tile whose first `columns` columns are c's, by way of a buffer: what follows them in c belongs
+ * to somebody else. b has all columns of the tile. */
+void leat_tile_edge(const leat_kernels *kernels, leat_tile tile, int64_t columns);
+
 #endif
