@@ -110,6 +110,9 @@ FILES = [
     *((f"golden/nn/ops/{op}*safetensors", (), float64) for op in (
         "adam", "batchnorm2d.", "bce_with_logits.", "conv", "leaky_relu", "linear.", "matmul.",
         "relu.", "sigmoid.", "tanh.")),
+    *((f"golden/nn/ops/{op}safetensors", (), float64) for op in (
+        "rmsnorm.3x37.", "silu.", "swiglu.")),
+    ("golden/nn/ops/lr_schedule.json", (), None),
     ("data/can/candump/*", (), None),
     ("data/can/gvret/*", (), None),
     ("data/can/v40/*", (), first_rows),
