@@ -37,4 +37,17 @@ typedef struct leat_graph_micro {
     int64_t epoch;
 } leat_graph_micro;
 
+/* Sequences of tokens, [sequence][length]: each holds segments, one after the other and numbered by
+ * what is not 0, and padding, 0. Positions begin at 0 in each segment. A row with a target_segment
+ * that is not 0 has a target. What a model draws at random for a sequence is a function of the
+ * seed, its epoch, the purpose, its number and the element. */
+#define LEAT_MICRO_BATCH_TOKENS "tokens"
+typedef struct leat_token_micro {
+    int64_t sequences, length; /* at least one of each */
+    const int32_t *inputs, *positions, *segments;
+    const int32_t *targets, *target_segments;
+    const int64_t *number, *epoch; /* [sequences] number in the epoch, and that */
+    uint64_t seed;
+} leat_token_micro;
+
 #endif

@@ -19,6 +19,7 @@ enum {
     LEAT_STREAM_LATENT,            /* noise of a graph's latent vectors */
     LEAT_STREAM_NEGATIVES,         /* identifiers that are no neighbours */
     LEAT_STREAM_SCORE_MASK,        /* nodes that are hidden when a graph is scored */
+    LEAT_STREAM_TOKEN_DROPOUT,     /* activations of sequences of tokens */
     LEAT_STREAM_NN_END,
 };
 

@@ -6,12 +6,15 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/rng.h"
 #include "nn/ops/embedding.h"
 #include "nn/ops/rms_norm.h"
 #include "nn/ops/rope.h"
 #include "nn/ops/schedule.h"
 #include "nn/ops/swiglu.h"
+#include "nn/ops/token_dropout.h"
 #include "nn/ops/token_loss.h"
+#include "nn/random_streams.h"
 #include "nn_support.h"
 
 static const leat_device scalar = {.kernels = &leat_kernels_scalar};
@@ -475,6 +478,51 @@ static void test_embedding_golden(void **state) {
     nn_free_all();
 }
 
+/* ---- Dropout -------------------------------------------------------------------------------- */
+
+/* What a sequence draws does not depend on where it is; forward and backward draw the same. */
+static void test_dropout(void **state) {
+    (void)state;
+    enum { SEQUENCES = 3, LENGTH = 5, COLUMNS = 19, STEP = 32, ALL = SEQUENCES * LENGTH * STEP };
+    static const int64_t number[] = {7, 0, 3}, epoch[] = {0, 2, 2};
+    const leat_token_micro batch = {
+        .sequences = SEQUENCES, .length = LENGTH, .number = number, .epoch = epoch, .seed = 11};
+    leat_token_dropout of = {&batch, 6, 0.3};
+    const float *x =
+        to_rows(nn_numbers(1, SEQUENCES * LENGTH * COLUMNS), SEQUENCES * LENGTH, COLUMNS);
+    float *want = nn_zeros(ALL), *got = nn_zeros(ALL);
+    int kept = 0;
+    for (int i = 0; i < SEQUENCES * LENGTH * COLUMNS; i++) {
+        const int sequence = i / (LENGTH * COLUMNS), row = i / COLUMNS,
+                  element = i % (LENGTH * COLUMNS);
+        const uint64_t key =
+            leat_random(leat_random(11, LEAT_STREAM_TOKEN_DROPOUT, (uint64_t)epoch[sequence]),
+                        LEAT_STREAM_TOKEN_DROPOUT, (uint64_t)number[sequence]);
+        const uint64_t bits = leat_random_at(key, 6 * (UINT64_C(1) << 40) + (uint64_t)element);
+        const int at = row * STEP + i % COLUMNS;
+        if ((double)(bits >> 40) >= 0x1p24 * (1 - 0.3)) continue;
+        want[at] = x[at] * (float)(1 / (1 - 0.3));
+        kept++;
+    }
+    assert_true(kept > 170 && kept < 230); /* of 285 */
+    leat_device device;
+    for (int i = 0; nn_variant(i, true, &device); i++) {
+        assert_ok(leat_token_dropout_run(&device, &of, COLUMNS, x, got, err));
+        nn_assert_same(got, want, ALL);
+    }
+    const leat_token_micro last = {
+        .sequences = 1, .length = LENGTH, .number = number + 2, .epoch = epoch + 2, .seed = 11};
+    of.batch = &last;
+    memcpy(got, x + 2 * LENGTH * STEP, sizeof *x * LENGTH * STEP);
+    assert_ok(leat_token_dropout_run(&scalar, &of, COLUMNS, got, got, err));
+    nn_assert_same(got, want + 2 * LENGTH * STEP, LENGTH * STEP);
+    of.share = 0;
+    assert_ok(leat_token_dropout_run(&scalar, &of, COLUMNS, x, got, err));
+    for (int i = 0; i < LENGTH * STEP; i++)
+        assert_true(i % STEP < COLUMNS ? got[i] == x[i] : got[i] == 0);
+    nn_free_all();
+}
+
 /* ---- Schedule ------------------------------------------------------------------------------- */
 
 static void test_schedule(void **state) {
@@ -514,7 +562,8 @@ int main(void) {
         cmocka_unit_test(test_swiglu_differences), cmocka_unit_test(test_swiglu_golden),
         cmocka_unit_test(test_silu_golden),        cmocka_unit_test(test_loss_bits),
         cmocka_unit_test(test_loss_differences),   cmocka_unit_test(test_loss_golden),
-        cmocka_unit_test(test_embedding_golden),   cmocka_unit_test(test_schedule),
+        cmocka_unit_test(test_embedding_golden),   cmocka_unit_test(test_dropout),
+        cmocka_unit_test(test_schedule),
     };
     return cmocka_run_group_tests_name("tokens", tests, NULL, NULL);
 }

@@ -139,15 +139,19 @@ static void copy_part(void *context, int64_t graph) {
 
 float leat_graph_dropout_scale(double share) { return (float)(1 / (1 - share)); }
 
+leat_dropout leat_dropout_of(double share) {
+    LEAT_ASSERT(share >= 0 && share < 1);
+    const double kept = 0x1p24 * (1 - share);
+    leat_dropout dropout = {.below = (int32_t)kept, .scale = leat_graph_dropout_scale(share)};
+    if ((double)dropout.below < kept) dropout.below++; /* the whole numbers below `kept` */
+    return dropout;
+}
+
 leat_code leat_graph_dropout(const leat_device *device, const leat_graph_random *of,
                              int64_t columns, const float *x, float *y, leat_error *err) {
     const double share = of->share;
-    LEAT_ASSERT(share >= 0 && share < 1);
     const int64_t values = row_count(of) * leat_lanes(columns);
     LEAT_ASSERT(leat_same_or_apart(x, y, values));
-    const double kept = 0x1p24 * (1 - share);
-    random_job job = {.x = x, .y = y, .dropout.scale = leat_graph_dropout_scale(share)};
-    job.dropout.below = (int32_t)kept;
-    if ((double)job.dropout.below < kept) job.dropout.below++; /* the whole numbers below `kept` */
+    random_job job = {.x = x, .y = y, .dropout = leat_dropout_of(share)};
     return run(&job, device, of, columns, share > 0 ? dropout_part : copy_part, err);
 }

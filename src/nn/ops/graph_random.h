@@ -52,6 +52,8 @@ LEAT_MUST_CHECK leat_code leat_graph_below(const leat_device *device, const leat
 
 /* The factor of what dropout keeps: 1 / (1 - share), rounded. */
 float leat_graph_dropout_scale(double share);
+/* What is drawn for a share in [0, 1), without its key. */
+leat_dropout leat_dropout_of(double share);
 /*
  * Dropout: y = x / (1 - share) where the element is kept, else +0; [rows][step], unused lanes
  * become +0. It is kept if its top 24 bits, as a number, are below 2^24 (1 - share); the factor is
