@@ -60,6 +60,14 @@ static leat_code scale_gradient(const leat_device *device, int64_t size, float *
     return leat_add_scaled(device, size, (float)DECAY, step->parameters, scaled, err);
 }
 
+leat_code leat_one_pass_check(const leat_model_step *step, leat_error *err) {
+    LEAT_ASSERT(step->pass == 0 && step->step >= 0);
+    if (step->weight > 0 && isfinite(step->weight)) return LEAT_OK;
+    return leat_fail(err, LEAT_ERR_OPTION,
+                     "a step of gradients with the total weight %g; it must be above 0 and finite",
+                     step->weight);
+}
+
 leat_code leat_one_pass_step(leat_engine *engine, double rate, int64_t size, float *scaled,
                              const leat_model_step *step, leat_error *err) {
     const leat_adam adam = {.rate = rate, .beta1 = BETA1, .beta2 = BETA2, .eps = EPS};
@@ -70,12 +78,7 @@ leat_code leat_one_pass_step(leat_engine *engine, double rate, int64_t size, flo
                                        .first = step->first,
                                        .second = step->second};
     uint64_t mode = 0;
-    LEAT_ASSERT(step->pass == 0);
-    if (!(step->weight > 0) || !isfinite(step->weight))
-        return leat_fail(err, LEAT_ERR_OPTION,
-                         "a step of gradients with the total weight %g; it must be above 0 and "
-                         "finite",
-                         step->weight);
+    LEAT_TRY(leat_one_pass_check(step, err));
     LEAT_TRY(leat_engine_enter(engine, &mode, err));
     leat_code code = scale_gradient(&engine->device, size, scaled, step, err);
     if (code == LEAT_OK)

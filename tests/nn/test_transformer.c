@@ -1,0 +1,327 @@
+/*
+ * The transformer: its loss and gradients against loops in double, and their differences; the same
+ * bits for every variant and number of threads; a context has the same logits alone, packed and
+ * moved; what is refused. And against Hugging Face's Llama (golden/nn/llama_tiny): logits,
+ * gradients, three steps, what it says next, and that mistakes show.
+ */
+/* TSan: micro-batches on a pool. */
+#include "nn/models/transformer/model.h"
+
+#include <math.h>
+#include <stdio.h>
+
+#include "nn_support.h"
+#include "transformer_double.h"
+
+/* A tiny one, whose widths are not whole vectors. */
+static const leat_transformer_size small = {2, 20, 4, 2, 6, 22, 19, 40, 10000};
+enum { SEQUENCES = 2, LENGTH = 12, ROWS = SEQUENCES * LENGTH };
+
+static const leat_schedule constant = {.kind = LEAT_SCHEDULE_CONSTANT, .peak = 3e-4};
+
+static void *model_make(leat_transformer_size size, int64_t sequences, int threads,
+                        const char *kernels, double dropout) {
+    const leat_transformer_settings settings = {size, constant, dropout};
+    const leat_model_setup setup = {&settings, sequences, threads, kernels};
+    leat_model_sizes sizes;
+    void *self = NULL;
+    assert_ok(leat_transformer_class.sizes(&setup, &sizes, err));
+    assert_ok(leat_transformer_class.create(&self, &setup, err));
+    return self;
+}
+
+/* ---- Batches -------------------------------------------------------------------------------- */
+
+typedef struct tokens {
+    leat_token_micro micro;
+    int32_t inputs[ROWS], positions[ROWS], segments[ROWS], targets[ROWS], target_segments[ROWS];
+    int64_t number[SEQUENCES], epoch[SEQUENCES];
+} tokens;
+
+/* Sequences of segments of 7, 1 and 3 tokens, then padding; or 5 and 7. */
+static void tokens_make(tokens *t, int seed) {
+    static const int32_t segments[SEQUENCES][LENGTH] = {{1, 1, 1, 1, 1, 1, 1, 2, 3, 3, 3, 0},
+                                                        {1, 1, 1, 1, 1, 2, 2, 2, 2, 2, 2, 2}};
+    *t = (tokens){.number = {4 * seed, 4 * seed + 1}, .epoch = {0, 1}};
+    t->micro = (leat_token_micro){SEQUENCES,   LENGTH,     t->inputs,          t->positions,
+                                  t->segments, t->targets, t->target_segments, t->number,
+                                  t->epoch,    5};
+    for (int i = 0; i < ROWS; i++) {
+        t->segments[i] = segments[i / LENGTH][i % LENGTH];
+        const bool same = i % LENGTH > 0 && t->segments[i] == t->segments[i - 1];
+        t->positions[i] = same ? t->positions[i - 1] + 1 : 0;
+        t->inputs[i] = t->segments[i] == 0 ? 0 : (5 * i * i + 3 * i + seed) % 19;
+    }
+    for (int i = 0; i < ROWS; i++) {
+        if ((i + 1) % LENGTH == 0 || t->segments[i + 1] != t->segments[i]) continue;
+        t->target_segments[i] = t->segments[i];
+        t->targets[i] = t->inputs[i + 1];
+    }
+}
+
+static leat_code get(void *context, int64_t index, int worker, const void **batch,
+                     leat_error *err) {
+    tokens *all = context;
+    (void)worker;
+    (void)err;
+    *batch = &all[index].micro;
+    return LEAT_OK;
+}
+
+/* First values that are larger than a model begins with, so that every part counts. */
+static float *parameters_of(const leat_transformer_shape *shape) {
+    float *out = nn_numbers(8, shape->count);
+    for (int i = 0; i < shape->param_count; i++) {
+        const leat_param *param = &shape->params[i];
+        for (int64_t k = 0; k < param->count; k++)
+            out[param->offset + k] = (param->rank == 1 ? 1 : 0) + 0.5f * out[param->offset + k];
+    }
+    return out;
+}
+
+static const leat_transformer_shape *shape_of(const leat_transformer_size *size) {
+    static leat_transformer_shape shape;
+    assert_ok(leat_transformer_shape_set(&shape, size, err));
+    return &shape;
+}
+
+/* ---- In double ------------------------------------------------------------------------------ */
+
+static void test_differences(void **state) {
+    (void)state;
+    const leat_transformer_shape *shape = shape_of(&small);
+    const float *parameters = parameters_of(shape);
+    tokens batch;
+    tokens_make(&batch, 1);
+    void *model = model_make(small, SEQUENCES, 1, NULL, 0);
+    float *gradient = nn_zeros(shape->count);
+    double *p = (double *)nn_zeros(2 * shape->count);
+    leat_unit_numbers numbers = {.gradient = gradient};
+    const leat_unit_batches batches = {1, get, &batch};
+    assert_ok(leat_transformer_class.unit(model, 0, &batches, parameters, &numbers, err));
+    for (int64_t i = 0; i < shape->count; i++) p[i] = (double)parameters[i];
+    assert_true(numbers.weight == 18);
+    assert_true(fabs(numbers.sums[0] / 18 - double_loss(shape, &batch.micro, p)) < 2e-6);
+    for (int i = 0; i < shape->param_count; i++) {
+        const leat_param *param = &shape->params[i];
+        for (int64_t k = param->offset; k < param->offset + param->count;
+             k += 1 + param->count / 9) {
+            const double old = p[k], d = 1e-5;
+            p[k] = old + d;
+            const double above = double_loss(shape, &batch.micro, p);
+            p[k] = old - d;
+            const double below = double_loss(shape, &batch.micro, p);
+            p[k] = old;
+            const double slope = (above - below) / (2 * d);
+            if (!(fabs((double)gradient[k] / 18 - slope) < 2e-6 + 1e-5 * fabs(slope)))
+                fail_msg("%s: %g, not %g", param->name, (double)gradient[k] / 18, slope);
+        }
+    }
+    leat_transformer_class.destroy(model);
+    nn_free_all();
+}
+
+/* ---- Bits ----------------------------------------------------------------------------------- */
+
+enum { MICROS = 3 };
+
+static float *unit_of(const leat_transformer_shape *shape, const leat_device *device, int threads,
+                      double dropout, tokens *batches, double *loss) {
+    const float *parameters = parameters_of(shape);
+    void *model = model_make(small, SEQUENCES, threads, device->kernels->name, dropout);
+    float *gradient = nn_zeros(shape->count);
+    leat_unit_numbers numbers = {.gradient = gradient};
+    const leat_unit_batches all = {MICROS, get, batches};
+    assert_ok(leat_transformer_class.unit(model, 0, &all, parameters, &numbers, err));
+    assert_true(numbers.weight == MICROS * 18);
+    *loss = numbers.sums[0];
+    leat_transformer_class.destroy(model);
+    return gradient;
+}
+
+static void test_bits(void **state) {
+    (void)state;
+    static const int threads[] = {1, 3};
+    const leat_transformer_shape *shape = shape_of(&small);
+    tokens batches[MICROS];
+    for (int i = 0; i < MICROS; i++) tokens_make(&batches[i], i);
+    for (int k = 0; k < 2; k++) {
+        const double dropout = k == 0 ? 0 : 0.25;
+        const leat_device scalar = {.kernels = &leat_kernels_scalar};
+        double want_loss, loss;
+        const float *want = unit_of(shape, &scalar, 1, dropout, batches, &want_loss);
+        leat_device device;
+        for (int i = 0; nn_variant(i, false, &device); i++) {
+            for (int t = 0; t < 2; t++) {
+                const float *got = unit_of(shape, &device, threads[t], dropout, batches, &loss);
+                nn_assert_same(got, want, shape->count);
+                assert_true(loss == want_loss);
+            }
+        }
+        nn_free_all();
+    }
+}
+
+/* With dropout, a step is another one, and the same one again. */
+static void test_dropout(void **state) {
+    (void)state;
+    const leat_transformer_shape *shape = shape_of(&small);
+    const leat_device device = {.kernels = leat_kernels_find(NULL)};
+    tokens batches[MICROS];
+    double loss[4];
+    for (int i = 0; i < MICROS; i++) tokens_make(&batches[i], i);
+    unit_of(shape, &device, 1, 0, batches, &loss[0]);
+    unit_of(shape, &device, 1, 0.25, batches, &loss[1]);
+    unit_of(shape, &device, 1, 0.25, batches, &loss[2]);
+    batches[0].epoch[0]++;
+    unit_of(shape, &device, 1, 0.25, batches, &loss[3]);
+    assert_true(loss[0] != loss[1] && loss[1] == loss[2] && loss[2] != loss[3]);
+    nn_free_all();
+}
+
+/* The segment of seven tokens of the second sequence, alone and behind others. */
+static void test_alone_packed_moved(void **state) {
+    (void)state;
+    enum { FIRST = LENGTH + 5, COUNT = 7 };
+    const leat_transformer_shape *shape = shape_of(&small);
+    const float *parameters = parameters_of(shape);
+    const int64_t ids = small.vocabulary;
+    tokens packed;
+    tokens_make(&packed, 1);
+    void *model = model_make(small, SEQUENCES, 1, NULL, 0);
+    float *want = nn_zeros(ROWS * ids), *got = nn_zeros(ROWS * ids);
+    assert_ok(leat_transformer_logits(model, &packed.micro, parameters, want, err));
+    for (int place = 0; place <= 4; place += 2) {
+        tokens alone = {
+            .inputs = {1, 2, 3, 4}, .segments = {2, 2, 2, 2}, .positions = {0, 1, 2, 3}};
+        for (int i = 0; i < COUNT; i++) {
+            alone.inputs[place + i] = packed.inputs[FIRST + i];
+            alone.positions[place + i] = i;
+            alone.segments[place + i] = 1;
+        }
+        alone.micro = (leat_token_micro){.sequences = 1,
+                                         .length = place + COUNT,
+                                         .inputs = alone.inputs,
+                                         .positions = alone.positions,
+                                         .segments = alone.segments};
+        assert_ok(leat_transformer_logits(model, &alone.micro, parameters, got, err));
+        nn_assert_same(got + place * ids, want + FIRST * ids, COUNT * ids);
+    }
+    leat_transformer_class.destroy(model);
+    nn_free_all();
+}
+
+/* ---- What is refused ------------------------------------------------------------------------ */
+
+static void test_sizes_refused(void **state) {
+    (void)state;
+    static const struct {
+        leat_transformer_size size;
+        const char *words;
+    } cases[] = {
+        {{0, 20, 4, 2, 6, 22, 19, 40, 10000}, "layers must be between 1 and 32, not 0"},
+        {{2, 5000, 4, 2, 6, 22, 19, 40, 10000}, "the width must be between"},
+        {{2, 20, 4, 3, 6, 22, 19, 40, 10000}, "4 heads are not a multiple of its 3"},
+        {{2, 20, 4, 2, 7, 22, 19, 40, 10000}, "must be even, not 7"},
+        {{2, 20, 400, 2, 64, 22, 19, 40, 10000}, "heads times their width"},
+        {{2, 20, 4, 2, 6, 22, 0, 40, 10000}, "the vocabulary must be"},
+        {{2, 20, 4, 2, 6, 22, 19, 2000000, 10000}, "the length must be"},
+        {{2, 20, 4, 2, 6, 22, 19, 40, NAN}, "the base of its rotary positions"},
+    };
+    static leat_transformer_shape shape;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        assert_fails(leat_transformer_shape_set(&shape, &cases[i].size, err), LEAT_ERR_OPTION,
+                     cases[i].words);
+    leat_transformer_size size;
+    assert_true(leat_transformer_size_named("tiny", &size));
+    assert_int_equal(shape_of(&size)->count, 872320);
+    assert_false(leat_transformer_size_named("large", &size));
+}
+
+static void test_settings_refused(void **state) {
+    (void)state;
+    const struct {
+        leat_transformer_settings settings;
+        int64_t micro_batch;
+        const char *words;
+    } cases[] = {
+        {{small, constant, 1}, 1, "dropout must be"},
+        {{small, {LEAT_SCHEDULE_CONSTANT, 0, 0, 0}, 0}, 1, "the learning rate must be above 0"},
+        {{small, {LEAT_SCHEDULE_COSINE, 1, 10, 10}, 0},
+         1,
+         "of 10 steps cannot have a warm-up of 10"},
+        {{small, constant, 0}, 0, "between 1 and 104857 sequences of 40 tokens, not 0"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const leat_model_setup setup = {&cases[i].settings, cases[i].micro_batch, 1, NULL};
+        void *self = NULL;
+        assert_fails(leat_transformer_class.create(&self, &setup, err), LEAT_ERR_OPTION,
+                     cases[i].words);
+        assert_null(self);
+    }
+}
+
+static void test_batches_refused(void **state) {
+    (void)state;
+    const leat_transformer_shape *shape = shape_of(&small);
+    const float *parameters = parameters_of(shape);
+    void *model = model_make(small, SEQUENCES, 1, NULL, 0);
+    leat_unit_numbers numbers = {.gradient = nn_zeros(shape->count)};
+    for (int k = 0; k < 4; k++) {
+        static const char *const words[] = {"token 2 of sequence 1 of a micro-batch: the input is "
+                                            "19; this transformer takes 0 to 18",
+                                            "the position is 40; this transformer takes 0 to 39",
+                                            "the target is -1",
+                                            "micro-batch 0 of a unit has no token to predict"};
+        tokens batch;
+        tokens_make(&batch, 1);
+        const leat_unit_batches batches = {1, get, &batch};
+        if (k == 0) batch.inputs[LENGTH + 2] = 19;
+        if (k == 1) batch.positions[3] = 40;
+        if (k == 2) batch.targets[0] = -1;
+        if (k == 3) memset(batch.target_segments, 0, sizeof batch.target_segments);
+        assert_fails(leat_transformer_class.unit(model, 0, &batches, parameters, &numbers, err),
+                     LEAT_ERR_INPUT, words[k]);
+    }
+    leat_transformer_class.destroy(model);
+    nn_free_all();
+}
+
+/* A cosine schedule has an end; a rate of its own at every step. */
+static void test_schedule(void **state) {
+    (void)state;
+    const leat_transformer_shape *shape = shape_of(&small);
+    const leat_transformer_settings settings = {small, {LEAT_SCHEDULE_COSINE, 1e-3, 4, 1}, 0};
+    const leat_model_setup setup = {&settings, 1, 1, NULL};
+    void *model = NULL;
+    float *parameters = nn_zeros(shape->count), *means = nn_zeros(2 * shape->count);
+    float *gradient = nn_zeros(shape->count);
+    assert_ok(leat_transformer_class.create(&model, &setup, err));
+    gradient[0] = 1; /* Adam then moves it by the rate, nearly */
+    leat_model_step step = {.gradient = gradient,
+                            .weight = 1,
+                            .parameters = parameters,
+                            .first = means,
+                            .second = means + shape->count};
+    double before = 0;
+    for (; step.step < 4; step.step++) {
+        assert_ok(leat_transformer_class.step(model, &step, err));
+        const double moved = before - (double)parameters[0];
+        assert_true(fabs(moved - leat_schedule_rate(&settings.schedule, step.step + 1)) < 2e-7);
+        before = (double)parameters[0];
+    }
+    assert_fails(leat_transformer_class.step(model, &step, err), LEAT_ERR_OPTION,
+                 "step 5 of a cosine schedule of 4 steps");
+    leat_transformer_class.destroy(model);
+    nn_free_all();
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_differences),     cmocka_unit_test(test_bits),
+        cmocka_unit_test(test_dropout),         cmocka_unit_test(test_alone_packed_moved),
+        cmocka_unit_test(test_sizes_refused),   cmocka_unit_test(test_settings_refused),
+        cmocka_unit_test(test_batches_refused), cmocka_unit_test(test_schedule),
+    };
+    return cmocka_run_group_tests_name("transformer", tests, NULL, NULL);
+}
