@@ -10,6 +10,8 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "nn/ops/rope.h"
+#include "nn/ops/rows.h"
 #include "nn_support.h"
 #include "transformer_double.h"
 
@@ -316,12 +318,297 @@ static void test_schedule(void **state) {
     nn_free_all();
 }
 
+/* ---- Hugging Face's Llama ------------------------------------------------------------------- */
+
+static const leat_transformer_size llama = {2, 64, 4, 2, 16, 176, 267, 128, 10000};
+enum { STEPS = 3, L_SEQUENCES = 2, L_LENGTH = 128, L_ROWS = L_SEQUENCES * L_LENGTH };
+
+static float *golden_params(nn_golden *golden, const leat_transformer_shape *shape,
+                            const char *folder) {
+    float *out = nn_zeros(shape->count);
+    for (int i = 0; i < shape->param_count; i++) {
+        const leat_param *param = &shape->params[i];
+        char name[128];
+        int64_t n;
+        snprintf(name, sizeof name, "%s%s", folder, param->name);
+        const float *values = nn_golden_floats(golden, name, &n);
+        assert_int_equal(n, param->count);
+        memcpy(out + param->offset, values, sizeof *out * (size_t)n);
+    }
+    return out;
+}
+
+static const int32_t *golden_ints(nn_golden *golden, const char *name) {
+    int64_t n;
+    const double *values = nn_golden_doubles(golden, name, &n);
+    int32_t *out = (int32_t *)nn_zeros(n);
+    assert_int_equal(n, L_ROWS);
+    for (int64_t i = 0; i < n; i++) out[i] = (int32_t)values[i];
+    return out;
+}
+
+/* The model and its batch, with what is expected of them. */
+typedef struct reference {
+    nn_golden *weights, *batch;
+    json_t *json;
+    leat_token_micro micro;
+    float *parameters;
+} reference;
+
+static void reference_open(reference *r, const leat_transformer_shape *shape) {
+    *r = (reference){
+        .weights = nn_golden_open_path(golden_left_out("golden/nn/llama_tiny/model.safetensors")),
+        .batch = nn_golden_open_path(golden_left_out("golden/nn/llama_tiny_batch.safetensors")),
+        .json = golden_json("golden/nn/llama_tiny.json")};
+    r->micro = (leat_token_micro){.sequences = L_SEQUENCES,
+                                  .length = L_LENGTH,
+                                  .inputs = golden_ints(r->batch, "inputs"),
+                                  .positions = golden_ints(r->batch, "inputs_position"),
+                                  .segments = golden_ints(r->batch, "inputs_segmentation"),
+                                  .targets = golden_ints(r->batch, "targets"),
+                                  .target_segments = golden_ints(r->batch, "targets_segmentation")};
+    r->parameters = golden_params(r->weights, shape, "");
+}
+
+static void reference_close(reference *r) {
+    nn_golden_close(r->weights);
+    nn_golden_close(r->batch);
+    json_decref(r->json);
+    nn_free_all();
+}
+
+static leat_code get_golden(void *context, int64_t index, int worker, const void **batch,
+                            leat_error *err) {
+    (void)index;
+    (void)worker;
+    (void)err;
+    *batch = context;
+    return LEAT_OK;
+}
+
+/* The largest difference of the logits of rows that are not padding, and the largest of all. */
+static double off_of(const reference *r, const float *got, double *largest) {
+    int64_t n;
+    const double *want = nn_golden_doubles(r->batch, "logits.f64", &n);
+    double off = 0;
+    *largest = 0;
+    for (int64_t i = 0; i < n; i++) {
+        if (r->micro.segments[i / llama.vocabulary] == 0) continue;
+        *largest = fmax(*largest, fabs(want[i]));
+        off = fmax(off, fabs((double)got[i] - want[i]));
+    }
+    return off;
+}
+
+static double loss_at(const reference *r, size_t step) {
+    json_t *of = json_object_get(r->json, "f64");
+    return json_real_value(
+        json_array_get(json_object_get(of, "loss_before_step_1_2_3_and_after"), step));
+}
+static double norm_at(const reference *r, size_t step) {
+    json_t *of = json_object_get(r->json, "f64");
+    return json_real_value(json_array_get(json_object_get(of, "grad_norm_before_clip"), step));
+}
+
+/* As a whole nearly equal, and no value off by more than twice the rate a step. */
+static void check_steps(const reference *r, const leat_transformer_shape *shape, const char *folder,
+                        const float *got) {
+    const float *want = golden_params(r->batch, shape, folder);
+    for (int i = 0; i < shape->param_count; i++) {
+        const leat_param *param = &shape->params[i];
+        double off = 0, all = 0;
+        for (int64_t k = param->offset; k < param->offset + param->count; k++) {
+            const double d = (double)got[k] - (double)want[k];
+            assert_true(fabs(d) <= 2 * 3e-4 * STEPS);
+            off += d * d;
+            all += (double)want[k] * (double)want[k];
+        }
+        if (!(sqrt(off) <= 1e-5 * sqrt(all)))
+            fail_msg("%s%s: %g", folder, param->name, sqrt(off / all));
+    }
+}
+
+static void test_golden(void **state) {
+    (void)state;
+    const leat_transformer_shape *shape = shape_of(&llama);
+    reference r;
+    reference_open(&r, shape);
+    void *model = model_make(llama, L_SEQUENCES, 2, NULL, 0);
+    float *logits = nn_zeros(L_ROWS * llama.vocabulary), *gradient = nn_zeros(shape->count);
+    float *means = nn_zeros(2 * shape->count);
+    double largest;
+    assert_ok(leat_transformer_logits(model, &r.micro, r.parameters, logits, err));
+    const double off = off_of(&r, logits, &largest);
+    assert_true(off <= 1e-5 * largest);
+    for (int step = 0; step <= STEPS; step++) {
+        leat_unit_numbers numbers = {.gradient = gradient};
+        const leat_unit_batches batches = {1, get_golden, &r.micro};
+        double norms[LEAT_MODEL_NORMS_MAX];
+        assert_ok(leat_transformer_class.unit(model, 0, &batches, r.parameters, &numbers, err));
+        assert_true(numbers.weight == 234);
+        const double want = loss_at(&r, (size_t)step);
+        assert_true(fabs(numbers.sums[0] / 234 - want) <= 5e-6 * want);
+        if (step == STEPS) break;
+        leat_transformer_class.norm(model, 0, gradient, numbers.weight, norms);
+        assert_true(fabs(norms[0] - norm_at(&r, (size_t)step)) <= 2e-5 * norms[0]);
+        const leat_model_step of = {
+            0, step, gradient, numbers.weight, r.parameters, means, means + shape->count};
+        assert_ok(leat_transformer_class.step(model, &of, err));
+        for (int i = 0; step == 0 && i < shape->param_count; i++) {
+            const leat_param *param = &shape->params[i];
+            char name[128];
+            snprintf(name, sizeof name, "grad/%s.f64", param->name);
+            float *mean = gradient + param->offset;
+            for (int64_t k = 0; k < param->count; k++) mean[k] /= 234;
+            nn_assert_golden(mean, r.batch, name, 2e-5);
+        }
+    }
+    check_steps(&r, shape, "step3/", r.parameters);
+    check_steps(&r, shape, "step3/adam_m/", means);
+    check_steps(&r, shape, "step3/adam_v/", means + shape->count);
+    leat_transformer_class.destroy(model);
+    reference_close(&r);
+}
+
+static void test_greedy(void **state) {
+    (void)state;
+    const leat_transformer_shape *shape = shape_of(&llama);
+    reference r;
+    reference_open(&r, shape);
+    void *model = model_make(llama, 1, 1, NULL, 0);
+    float *logits = nn_zeros(L_LENGTH * llama.vocabulary);
+    int32_t inputs[L_LENGTH], positions[L_LENGTH], segments[L_LENGTH];
+    json_t *greedy = json_object_get(r.json, "greedy"), *prompt = json_object_get(greedy, "prompt");
+    json_t *more = json_object_get(greedy, "continuation");
+    int length = (int)json_array_size(prompt);
+    assert_int_equal(length, 24);
+    for (int i = 0; i < L_LENGTH; i++) {
+        inputs[i] = (int32_t)json_integer_value(json_array_get(prompt, (size_t)i));
+        positions[i] = i;
+        segments[i] = 1;
+    }
+    for (size_t k = 0; k < json_array_size(more); k++, length++) {
+        const leat_token_micro micro = {.sequences = 1,
+                                        .length = length,
+                                        .inputs = inputs,
+                                        .positions = positions,
+                                        .segments = segments};
+        assert_ok(leat_transformer_logits(model, &micro, r.parameters, logits, err));
+        const float *last = logits + (length - 1) * llama.vocabulary;
+        int best = 0;
+        for (int c = 1; c < llama.vocabulary; c++) best = last[c] > last[best] ? c : best;
+        assert_int_equal(best, json_integer_value(json_array_get(more, k)));
+        inputs[length] = best;
+    }
+    assert_int_equal(length, 40);
+    leat_transformer_class.destroy(model);
+    reference_close(&r);
+}
+
+/* ---- Mistakes that must show ----------------------------------------------------------------- */
+
+/* Rows of a matrix in another order: of each head, or of heads. */
+static void move_rows(float *matrix, int64_t rows, int64_t columns, int64_t (*from)(int64_t row)) {
+    float *old = nn_zeros(rows * columns);
+    memcpy(old, matrix, sizeof *old * (size_t)(rows * columns));
+    for (int64_t row = 0; row < rows; row++)
+        memcpy(matrix + row * columns, old + from(row) * columns, sizeof *old * (size_t)columns);
+}
+
+/* Turning neighbours is turning halves of heads whose rows were sorted so. */
+static int64_t interleaved(int64_t row) { return row / 16 * 16 + row % 8 * 2 + row % 16 / 8; }
+/* Reading key-value heads by mod is reading them in blocks by heads 0, 2, 1, 3. */
+static int64_t by_mod(int64_t row) {
+    static const int64_t heads[] = {0, 2, 1, 3};
+    return heads[row / 16] * 16 + row % 16;
+}
+
+static void mistake_rope(float *p, const leat_transformer_shape *shape) {
+    for (int i = 0; i < 2; i++) {
+        move_rows(p + shape->layers[i].q, 64, 64, interleaved);
+        move_rows(p + shape->layers[i].k, 32, 64, interleaved);
+    }
+}
+
+static void mistake_heads(float *p, const leat_transformer_shape *shape) {
+    for (int i = 0; i < 2; i++) {
+        float *o = p + shape->layers[i].o, turned[64 * 64];
+        move_rows(p + shape->layers[i].q, 64, 64, by_mod);
+        for (int k = 0; k < 64 * 64; k++) turned[k] = o[k % 64 * 64 + k / 64];
+        move_rows(turned, 64, 64, by_mod);
+        for (int k = 0; k < 64 * 64; k++) o[k] = turned[k % 64 * 64 + k / 64];
+    }
+}
+
+static void norm_eps(const leat_rms_rows *of, float *y) {
+    leat_rms_rows other = *of;
+    other.eps = 1e-5f;
+    leat_kernels_find(NULL)->rms_norm(&other, y);
+}
+
+/* A net with memory for one batch, of kernels that may be wrong. */
+static void run_pass(const reference *r, const leat_transformer_shape *shape,
+                     const leat_kernels *kernels, float *logits, double *loss) {
+    static leat_transformer_scratch scratch;
+    const leat_device device = {kernels, NULL};
+    leat_float_layout floats = {0};
+    float *table = nn_zeros(L_LENGTH * llama.head_width);
+    leat_transformer_lay_out(&scratch, shape, &device, L_ROWS, &floats);
+    float *block = nn_zeros(floats.used + LEAT_LANES);
+    block += (64 - (uintptr_t)block % 64) % 64 / sizeof *block;
+    leat_float_layout_place(&floats, block);
+    leat_transformer_lay_out(&scratch, shape, &device, L_ROWS, &floats);
+    leat_float_layout_end(&floats);
+    leat_rope_fill(L_LENGTH, llama.head_width, llama.rope_base, table);
+    const leat_transformer_pass pass = {shape, device,        &scratch, &r->micro,
+                                        table, r->parameters, 0};
+    int64_t targets;
+    assert_ok(leat_transformer_forward(&pass, err));
+    leat_rows_out(L_ROWS, llama.vocabulary, INFINITY, scratch.logits, logits);
+    assert_ok(leat_transformer_backward(&pass, loss, &targets, err));
+}
+
+/* How far logits and loss are off after a mistake, as golden/nn/README.md has it. */
+static void test_mistakes(void **state) {
+    (void)state;
+    enum { RIGHT, ROPE, MASK, HEADS, EPS, TARGETS, MISTAKES };
+    static const double logits_off[] = {0, 6.6, 7.5, 6.7, 0.005, 0};
+    static const double loss_off[] = {0, 0.049, 0.011, 0.072, 1.3e-5, 0.031};
+    const leat_transformer_shape *shape = shape_of(&llama);
+    for (int k = 0; k < MISTAKES; k++) {
+        reference r;
+        double largest, loss;
+        int32_t one[L_ROWS];
+        leat_kernels kernels = *leat_kernels_find(NULL);
+        reference_open(&r, shape);
+        const int32_t *segments = r.micro.segments;
+        for (int i = 0; i < L_ROWS; i++) one[i] = segments[i] != 0;
+        if (k == ROPE) mistake_rope(r.parameters, shape);
+        if (k == MASK) r.micro.segments = one;
+        if (k == HEADS) mistake_heads(r.parameters, shape);
+        if (k == EPS) kernels.rms_norm = norm_eps;
+        if (k == TARGETS) r.micro.target_segments = segments;
+        float *logits = nn_zeros(L_ROWS * llama.vocabulary);
+        run_pass(&r, shape, &kernels, logits, &loss);
+        r.micro.segments = segments;
+        const double off = off_of(&r, logits, &largest), want = loss_at(&r, 0);
+        const double lost = fabs(loss - want);
+        if (logits_off[k] == 0) assert_true(off <= 1e-5 * largest);
+        else assert_true(off > 1e-5 * largest && fabs(off / logits_off[k] - 1) < 0.1);
+        if (k == RIGHT) assert_true(lost <= 5e-6 * want);
+        else assert_true(fabs(lost / loss_off[k] - 1) < 0.1);
+        reference_close(&r);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_differences),     cmocka_unit_test(test_bits),
-        cmocka_unit_test(test_dropout),         cmocka_unit_test(test_alone_packed_moved),
-        cmocka_unit_test(test_sizes_refused),   cmocka_unit_test(test_settings_refused),
-        cmocka_unit_test(test_batches_refused), cmocka_unit_test(test_schedule),
+        cmocka_unit_test(test_differences),   cmocka_unit_test(test_bits),
+        cmocka_unit_test(test_dropout),       cmocka_unit_test(test_alone_packed_moved),
+        cmocka_unit_test(test_sizes_refused), cmocka_unit_test(test_settings_refused),
+        cmocka_unit_test(test_golden),        cmocka_unit_test(test_greedy),
+        cmocka_unit_test(test_mistakes),      cmocka_unit_test(test_batches_refused),
+        cmocka_unit_test(test_schedule),
     };
     return cmocka_run_group_tests_name("transformer", tests, NULL, NULL);
 }
