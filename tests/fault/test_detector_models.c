@@ -1,7 +1,7 @@
 /*
- * Faults of the detectors' models: each allocation and start of a thread fails in turn, nothing is
- * left, and what is taken is what was told; once a model is made, units, steps and scores allocate
- * nothing and start no thread.
+ * Faults of the detectors' models, and of the transformer: each allocation and start of a thread
+ * fails in turn, nothing is left, and what is taken is what was told; once a model is made, units,
+ * steps and scores allocate nothing and start no thread.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -15,6 +15,7 @@
 
 #include "count.h"
 #include "nn/models/gat/model.h"
+#include "nn/models/transformer/model.h"
 #include "nn/models/vgae/model.h"
 #include "points.h"
 
@@ -54,39 +55,67 @@ static void fill(int ids) {
 }
 
 static leat_code get(void *context, int64_t index, int worker, const void **out, leat_error *err) {
-    (void)context;
     (void)index;
     (void)worker;
     (void)err;
-    *out = &batch;
+    *out = context;
     return LEAT_OK;
 }
 
-/* ---- The models: both, and the VGAE with few and with many identifiers ---- */
+/* Two sequences of one segment, as tokens and what follows them. */
+enum { LENGTH = 20, IDS = 20 };
+static int32_t tokens[2 * LENGTH + 1], positions[2 * LENGTH], ones[2 * LENGTH];
+static const leat_token_micro sequences = {.sequences = 2,
+                                           .length = LENGTH,
+                                           .inputs = tokens,
+                                           .positions = positions,
+                                           .segments = ones,
+                                           .targets = tokens + 1,
+                                           .target_segments = ones};
+
+/* ---- The models: all, and the VGAE with few and with many identifiers ---- */
 
 typedef struct subject {
     const leat_model_class *class;
     leat_vgae_settings vgae;
     leat_gat_settings gat;
+    leat_transformer_settings transformer;
     int ids;
 } subject;
+enum { SUBJECTS = 4 };
 
 static subject subject_at(int index) {
-    subject out = {.class = index == 2 ? &leat_gat_class : &leat_vgae_class,
+    static const leat_model_class *const classes[SUBJECTS] = {
+        &leat_vgae_class, &leat_vgae_class, &leat_gat_class, &leat_transformer_class};
+    subject out = {.class = classes[index],
                    .vgae = leat_vgae_settings_default(),
                    .gat = leat_gat_settings_default(),
+                   .transformer = {{2, 20, 2, 1, 6, 24, IDS, LENGTH, 10000},
+                                   {.kind = LEAT_SCHEDULE_CONSTANT, .peak = 1e-3},
+                                   0},
                    .ids = index == 1 ? 300 : 20};
     out.vgae.vocabulary = out.gat.vocabulary = out.ids;
     out.vgae.max_nodes = out.gat.max_nodes = ALL;
     out.vgae.max_edges = out.gat.max_edges = LINKS;
     fill(out.ids);
+    for (int i = 0; i < 2 * LENGTH; i++) {
+        tokens[i] = 7 * i % IDS;
+        positions[i] = i % LENGTH;
+        ones[i] = 1;
+    }
     return out;
 }
 
 static leat_model_setup setup_of(const subject *of, int threads) {
-    const bool gat = of->class == &leat_gat_class;
-    return (leat_model_setup){.settings = gat ? (const void *)&of->gat : (const void *)&of->vgae,
-                              .threads = threads};
+    const void *settings = &of->vgae;
+    if (of->class == &leat_gat_class) settings = &of->gat;
+    if (of->class == &leat_transformer_class) settings = &of->transformer;
+    return (leat_model_setup){.settings = settings, .micro_batch = 2, .threads = threads};
+}
+
+static void *batch_of(const subject *of) {
+    return of->class == &leat_transformer_class ? (void *)(uintptr_t)&sequences
+                                                : (void *)(uintptr_t)&batch;
 }
 
 /* The calls that creating takes; each of them fails once, or from then on. */
@@ -113,7 +142,7 @@ static long sweep(const leat_model_class *class, const leat_model_setup *setup, 
 
 static void creating(void **state) {
     (void)state;
-    for (int i = 0; i < 6; i++) {
+    for (int i = 0; i < 2 * SUBJECTS; i++) {
         const subject of = subject_at(i / 2);
         const leat_model_setup setup = setup_of(&of, 1 + i % 2);
         leat_model_sizes sizes;
@@ -142,6 +171,10 @@ static void score(const subject *of, void *model, const float *parameters) {
     if (of->class == &leat_gat_class) {
         const leat_gat_scores out = {logits, probability, blame};
         assert_int_equal(leat_gat_score(model, &batch, parameters, &out, NULL), LEAT_OK);
+    } else if (of->class == &leat_transformer_class) {
+        static float out[2 * LENGTH * IDS];
+        assert_int_equal(leat_transformer_logits(model, &sequences, parameters, out, NULL),
+                         LEAT_OK);
     } else {
         const leat_vgae_output out = {.mu = values};
         assert_int_equal(leat_vgae_latent(model), 64);
@@ -152,7 +185,7 @@ static void score(const subject *of, void *model, const float *parameters) {
 
 static void computing(void **state) {
     (void)state;
-    for (int i = 0; i < 6; i++) {
+    for (int i = 0; i < 2 * SUBJECTS; i++) {
         const subject of = subject_at(i / 2);
         const leat_model_setup setup = setup_of(&of, 1 + i % 2);
         leat_model_sizes sizes;
@@ -164,7 +197,7 @@ static void computing(void **state) {
         of.class->init(model, 1, parameters, NULL);
         set_fault(0, true); /* every call fails */
         for (int step = 0; step < 2; step++) {
-            const leat_unit_batches batches = {step == 0 ? 1 : MICROS, get, NULL};
+            const leat_unit_batches batches = {step == 0 ? 1 : MICROS, get, batch_of(&of)};
             assert_int_equal(of.class->unit(model, 0, &batches, parameters, &numbers, NULL),
                              LEAT_OK);
             const leat_model_step update = {.step = step,
@@ -187,5 +220,5 @@ static void computing(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(creating), cmocka_unit_test(computing)};
-    return cmocka_run_group_tests_name("faults of the detectors", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("faults of models", tests, NULL, NULL);
 }

@@ -72,7 +72,8 @@ static norm run_norm(const leat_device *device, leat_rms_norm of, const float *x
     n.of_weight = nn_zeros(of.columns);
     for (int64_t c = 0; c < of.columns; c++) n.of_weight[c] = (float)c; /* it goes on */
     assert_ok(leat_rms_norm_forward(device, &of, n.x, n.y, n.scale, err));
-    assert_ok(leat_rms_norm_backward(device, &of, n.x, n.scale, n.up, n.of_weight, n.down, err));
+    const leat_rms_norm_gradient gradient = {n.up, n.of_weight, n.down};
+    assert_ok(leat_rms_norm_backward(device, &of, n.x, n.scale, &gradient, err));
     return n;
 }
 
@@ -113,8 +114,8 @@ static void test_norm_bits(void **state) {
             nn_assert_same(got.down, want.down, rows * want.step);
             nn_assert_same(got.of_weight, want.of_weight, columns);
             assert_ok(leat_rms_norm_forward(&device, &of, got.x, got.x, got.scale, err));
-            assert_ok(leat_rms_norm_backward(&device, &of, want.x, got.scale, got.up, got.of_weight,
-                                             got.up, err));
+            const leat_rms_norm_gradient in_place = {got.up, got.of_weight, got.up};
+            assert_ok(leat_rms_norm_backward(&device, &of, want.x, got.scale, &in_place, err));
             for (int64_t row = 0; row < rows; row++) { /* in place, unused lanes as they were */
                 nn_assert_same(got.x + row * want.step, want.y + row * want.step, columns);
                 nn_assert_same(got.up + row * want.step, want.down + row * want.step, columns);
@@ -156,8 +157,8 @@ static void check_norm_golden(nn_golden *golden, int64_t rows, int64_t columns) 
     const float *up = nn_golden_floats(golden, "up.y", &count);
     const norm got = run_norm(&scalar, of, x, up);
     for (int64_t c = 0; c < columns; c++) got.of_weight[c] = 0;
-    assert_ok(leat_rms_norm_backward(&scalar, &of, got.x, got.scale, got.up, got.of_weight,
-                                     got.down, err));
+    const leat_rms_norm_gradient gradient = {got.up, got.of_weight, got.down};
+    assert_ok(leat_rms_norm_backward(&scalar, &of, got.x, got.scale, &gradient, err));
     nn_assert_golden(from_rows(got.y, rows, columns), golden, "out.y.f64", 2e-6);
     nn_assert_golden(from_rows(got.down, rows, columns), golden, "grad.x.f64", 2e-6);
     nn_assert_golden(got.of_weight, golden, "grad.w.f64", 2e-6);

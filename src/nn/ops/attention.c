@@ -135,11 +135,27 @@ static void transpose_rows(const attention_job *job, head_rows from, int64_t row
     job->device->kernels->transpose(rows, job->of->width, from.at, from.step, out, TILE);
 }
 
-/* scores = the products of `rows` rows with `keys` rows that were transposed. */
-static void make_scores(const attention_job *job, head_rows queries, int64_t rows,
-                        const float *transposed, int64_t keys, diagonal cut, float *scores) {
-    const tile_product p = {.rows = rows,
-                            .columns = keys,
+/* Queries of one tile and keys of one, from the first row of a segment on. */
+typedef struct tile_pair {
+    int64_t query, rows; /* of queries */
+    int64_t key, keys;
+} tile_pair;
+
+static tile_pair pair_of(const segment_span *span, int64_t key, int64_t query) {
+    return (tile_pair){query, leat_min(TILE, span->count - query), key,
+                       leat_min(TILE, span->count - key)};
+}
+
+/* If the tiles are the same, only pairs of a block and the blocks before it. */
+static diagonal cut_of(const tile_pair *pair, diagonal cut) {
+    return pair->key == pair->query ? cut : NONE;
+}
+
+/* scores = the products of rows of queries with keys, or what lies there, that were transposed. */
+static void make_scores(const attention_job *job, const tile_pair *pair, head_rows queries,
+                        const float *transposed, float *scores) {
+    const tile_product p = {.rows = pair->rows,
+                            .columns = pair->keys,
                             .depth = job->of->width,
                             .a = queries.at,
                             .a_step = queries.step,
@@ -149,18 +165,55 @@ static void make_scores(const attention_job *job, head_rows queries, int64_t row
                             .c = scores,
                             .c_step = TILE,
                             .padded = true,
-                            .cut = cut};
+                            .cut = cut_of(pair, COLUMNS)};
     run_product(job->device, &p);
 }
 
-/* What attend and its kin have of a tile of queries from `row` on. */
-static leat_attend attend_of(const attention_job *job, int64_t row, int64_t rows, int64_t head,
-                             bool same) {
+/* Rows of queries at c = shares by rows of keys; from the second tile of keys on, added to them. */
+static void add_to_queries(const attention_job *job, const tile_pair *pair, const float *shares,
+                           head_rows keys, float *c) {
+    const tile_product p = {.rows = pair->rows,
+                            .columns = job->of->width,
+                            .depth = pair->keys,
+                            .a = shares,
+                            .a_step = TILE,
+                            .across = true,
+                            .b = keys.at,
+                            .b_step = keys.step,
+                            .c = c,
+                            .c_step = job->q_step,
+                            .add = pair->key > 0,
+                            .cut = cut_of(pair, DEPTH)};
+    run_product(job->device, &p);
+}
+
+/* Rows of keys at c (+)= transposed shares by rows of queries. */
+static void add_to_keys(const attention_job *job, const tile_pair *pair, const float *shares,
+                        head_rows queries, bool add, float *c) {
+    const tile_product p = {.rows = pair->keys,
+                            .columns = job->of->width,
+                            .depth = pair->rows,
+                            .a = shares,
+                            .a_step = TILE,
+                            .b = queries.at,
+                            .b_step = queries.step,
+                            .c = c,
+                            .c_step = job->kv_step,
+                            .add = add,
+                            .cut = cut_of(pair, DEPTH_FROM)};
+    run_product(job->device, &p);
+}
+
+/* What the kernels between the products have of a head of a pair of tiles. */
+static leat_attend attend_of(const attention_job *job, const segment_span *span,
+                             const tile_pair *pair, int64_t head, attention_buffers *buffers) {
     const leat_attention *of = job->of;
-    const int64_t at = row * of->heads + head;
-    return (leat_attend){.rows = (int)rows,
-                         .keys = same ? 1 : TILE,
+    const int64_t at = (span->first + pair->query) * of->heads + head;
+    return (leat_attend){.rows = (int)pair->rows,
+                         .keys = pair->key == pair->query ? 1 : TILE,
+                         .begin = pair->key == 0,
                          .scale = job->scale,
+                         .scores = buffers->scores,
                          .heads = of->heads,
                          .most = of->most + at,
                          .sum = of->sum + at,
@@ -177,34 +230,16 @@ static void clear_row(float *x, int64_t columns) { memset(x, 0, sizeof *x * (siz
 
 /* ---- Forward -------------------------------------------------------------------------------- */
 
-static void forward_tile(const attention_job *job, const segment_span *span, int64_t head,
-                         int64_t key, int64_t query, head_rows values, attention_buffers *buffers) {
-    const leat_attention *of = job->of;
-    const bool same = key == query;
-    const int64_t keys = leat_min(TILE, span->count - key);
-    const int64_t rows = leat_min(TILE, span->count - query), row = span->first + query;
-    const int64_t at = query_at(job, row, head);
-    make_scores(job, (head_rows){of->q + at, job->q_step}, rows, buffers->keys, keys,
-                same ? COLUMNS : NONE, buffers->scores);
-    leat_attend attend = attend_of(job, row, rows, head, same);
-    attend.begin = key == 0;
-    attend.scores = buffers->scores;
+static void forward_pair(const attention_job *job, const segment_span *span, const tile_pair *pair,
+                         int64_t head, head_rows values, attention_buffers *buffers) {
+    const int64_t at = query_at(job, span->first + pair->query, head);
+    const head_rows queries = {job->of->q + at, job->q_step};
+    leat_attend attend = attend_of(job, span, pair, head, buffers);
     attend.out = job->y + at;
+    make_scores(job, pair, queries, buffers->keys, buffers->scores);
     job->device->kernels->attend(&attend);
-    const tile_product p = {.rows = rows,
-                            .columns = of->width,
-                            .depth = keys,
-                            .a = buffers->scores,
-                            .a_step = TILE,
-                            .across = true,
-                            .b = values.at,
-                            .b_step = values.step,
-                            .c = attend.out,
-                            .c_step = job->q_step,
-                            .add = !attend.begin,
-                            .cut = same ? DEPTH : NONE};
-    run_product(job->device, &p);
-    if (same) job->device->kernels->attend_end(&attend);
+    add_to_queries(job, pair, buffers->scores, values, attend.out);
+    if (pair->key == pair->query) job->device->kernels->attend_end(&attend);
 }
 
 static void forward_segment(const attention_job *job, const segment_span *span,
@@ -215,71 +250,42 @@ static void forward_segment(const attention_job *job, const segment_span *span,
         transpose_rows(job, (head_rows){job->of->k + at, job->kv_step}, keys, buffers->keys);
         const head_rows values =
             whole_rows(job, (head_rows){job->of->v + at, job->kv_step}, keys, buffers->copies[0]);
-        for (int64_t member = 0; member < job->group; member++)
-            for (int64_t query = key; query < span->count; query += TILE)
-                forward_tile(job, span, query_head(job, span, member), key, query, values, buffers);
+        for (int64_t member = 0; member < job->group; member++) {
+            for (int64_t query = key; query < span->count; query += TILE) {
+                const tile_pair pair = pair_of(span, key, query);
+                forward_pair(job, span, &pair, query_head(job, span, member), values, buffers);
+            }
+        }
     }
 }
 
 /* ---- Backward ------------------------------------------------------------------------------- */
 
-/* A tile of keys of one key-value head: what it is, and where its gradients are. */
+/* A tile of keys: its rows, and where their gradients are. */
 typedef struct key_tile {
-    int64_t key, keys;
     head_rows rows;
     float *d_keys, *d_values;
 } key_tile;
 
-/* c (+)= transposed shares by rows of queries. */
-static void add_to_keys(const attention_job *job, const key_tile *tile, int64_t rows,
-                        const float *shares, head_rows queries, bool add, diagonal cut, float *c) {
-    const tile_product p = {.rows = tile->keys,
-                            .columns = job->of->width,
-                            .depth = rows,
-                            .a = shares,
-                            .a_step = TILE,
-                            .b = queries.at,
-                            .b_step = queries.step,
-                            .c = c,
-                            .c_step = job->kv_step,
-                            .add = add,
-                            .cut = cut};
-    run_product(job->device, &p);
-}
-
-static void backward_tile(const attention_job *job, const segment_span *span, int64_t member,
-                          const key_tile *tile, int64_t query, attention_buffers *buffers) {
+static void backward_pair(const attention_job *job, const segment_span *span, const tile_pair *pair,
+                          int64_t member, const key_tile *tile, attention_buffers *buffers) {
     const leat_attention *of = job->of;
     const leat_attention_gradient *g = job->gradient;
-    const bool same = tile->key == query, add = member > 0 || !same;
-    const int64_t rows = leat_min(TILE, span->count - query), row = span->first + query;
-    const int64_t head = query_head(job, span, member), at = query_at(job, row, head);
+    const bool same = pair->key == pair->query, add = member > 0 || !same;
+    const int64_t row = span->first + pair->query, head = query_head(job, span, member);
+    const int64_t at = query_at(job, row, head);
     const head_rows queries = {of->q + at, job->q_step}, ups = {g->up + at, job->q_step};
-    make_scores(job, queries, rows, buffers->keys, tile->keys, same ? COLUMNS : NONE,
-                buffers->scores);
-    make_scores(job, ups, rows, buffers->values, tile->keys, same ? COLUMNS : NONE, buffers->ups);
-    leat_attend attend = attend_of(job, row, rows, head, same);
-    attend.scores = buffers->scores;
+    leat_attend attend = attend_of(job, span, pair, head, buffers);
     attend.delta = g->work + row * of->heads + head;
+    make_scores(job, pair, queries, buffers->keys, buffers->scores);
+    make_scores(job, pair, ups, buffers->values, buffers->ups);
     job->device->kernels->attend_back(&attend, buffers->ups);
-    add_to_keys(job, tile, rows, buffers->scores, whole_rows(job, ups, rows, buffers->copies[1]),
-                add, same ? DEPTH_FROM : NONE, tile->d_values);
-    add_to_keys(job, tile, rows, buffers->ups, whole_rows(job, queries, rows, buffers->copies[2]),
-                add, same ? DEPTH_FROM : NONE, tile->d_keys);
-    const tile_product p = {.rows = rows,
-                            .columns = of->width,
-                            .depth = tile->keys,
-                            .a = buffers->ups,
-                            .a_step = TILE,
-                            .across = true,
-                            .b = tile->rows.at,
-                            .b_step = tile->rows.step,
-                            .c = g->q + at,
-                            .c_step = job->q_step,
-                            .add = tile->key > 0,
-                            .cut = same ? DEPTH : NONE};
-    run_product(job->device, &p);
-    if (same) add_zero(rows, of->width, job->q_step, g->q + at);
+    add_to_keys(job, pair, buffers->scores, whole_rows(job, ups, pair->rows, buffers->copies[1]),
+                add, tile->d_values);
+    add_to_keys(job, pair, buffers->ups, whole_rows(job, queries, pair->rows, buffers->copies[2]),
+                add, tile->d_keys);
+    add_to_queries(job, pair, buffers->ups, tile->rows, g->q + at);
+    if (same) add_zero(pair->rows, of->width, job->q_step, g->q + at);
 }
 
 /* D of each row and head. */
@@ -302,18 +308,19 @@ static void backward_segment(const attention_job *job, const segment_span *span,
         const int64_t at = key_at(job, span, span->first + key);
         const head_rows keys = {job->of->k + at, job->kv_step};
         const head_rows values = {job->of->v + at, job->kv_step};
-        key_tile tile = {.key = key,
-                         .keys = leat_min(TILE, span->count - key),
-                         .d_keys = job->gradient->k + at,
-                         .d_values = job->gradient->v + at};
-        tile.rows = whole_rows(job, keys, tile.keys, buffers->copies[0]);
-        transpose_rows(job, keys, tile.keys, buffers->keys);
-        transpose_rows(job, values, tile.keys, buffers->values);
-        for (int64_t member = 0; member < job->group; member++)
-            for (int64_t query = key; query < span->count; query += TILE)
-                backward_tile(job, span, member, &tile, query, buffers);
-        add_zero(tile.keys, width, job->kv_step, tile.d_keys);
-        add_zero(tile.keys, width, job->kv_step, tile.d_values);
+        const int64_t rows = leat_min(TILE, span->count - key);
+        const key_tile tile = {whole_rows(job, keys, rows, buffers->copies[0]),
+                               job->gradient->k + at, job->gradient->v + at};
+        transpose_rows(job, keys, rows, buffers->keys);
+        transpose_rows(job, values, rows, buffers->values);
+        for (int64_t member = 0; member < job->group; member++) {
+            for (int64_t query = key; query < span->count; query += TILE) {
+                const tile_pair pair = pair_of(span, key, query);
+                backward_pair(job, span, &pair, member, &tile, buffers);
+            }
+        }
+        add_zero(rows, width, job->kv_step, tile.d_keys);
+        add_zero(rows, width, job->kv_step, tile.d_values);
     }
 }
 

@@ -62,19 +62,20 @@ leat_code leat_rms_norm_forward(const leat_device *device, const leat_rms_norm *
 }
 
 leat_code leat_rms_norm_backward(const leat_device *device, const leat_rms_norm *of, const float *x,
-                                 const float *scale, const float *up, float *of_weight, float *down,
+                                 const float *scale, const leat_rms_norm_gradient *gradient,
                                  leat_error *err) {
+    const leat_rms_norm_gradient *g = gradient;
     /* the kernels of this direction only read the scale */
-    norm_job job = job_of(device, of, x, (float *)(uintptr_t)scale, down);
+    norm_job job = job_of(device, of, x, (float *)(uintptr_t)scale, g->down);
     const int64_t all = of->rows * job.of.step;
-    LEAT_ASSERT(leat_same_or_apart(up, down, all) && leat_apart(x, all, down, all));
-    LEAT_ASSERT(leat_apart(of_weight, of->columns, down, all) &&
-                leat_apart(of_weight, of->columns, up, all) &&
-                leat_apart(of_weight, of->columns, x, all));
-    job.up = up;
-    job.out = of_weight; /* before down takes the place of up */
+    LEAT_ASSERT(leat_same_or_apart(g->up, g->down, all) && leat_apart(x, all, g->down, all));
+    LEAT_ASSERT(leat_apart(g->weight, of->columns, g->down, all) &&
+                leat_apart(g->weight, of->columns, g->up, all) &&
+                leat_apart(g->weight, of->columns, x, all));
+    job.up = g->up;
+    job.out = g->weight; /* before down takes the place of up */
     LEAT_TRY(
         leat_device_run(device, (of->columns + COLUMNS - 1) / COLUMNS, weight_part, &job, err));
-    job.out = down;
+    job.out = g->down;
     return leat_device_run(device, (of->rows + ROWS - 1) / ROWS, backward_part, &job, err);
 }

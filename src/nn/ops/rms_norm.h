@@ -29,11 +29,16 @@ typedef struct leat_rms_norm {
 LEAT_MUST_CHECK leat_code leat_rms_norm_forward(const leat_device *device, const leat_rms_norm *of,
                                                 const float *x, float *y, float *scale,
                                                 leat_error *err);
-/* From x and scale of forward, and the gradient `up` of y: down, which may be up; of_weight
- * [columns] is added to. */
+/* Gradients, from that of y. */
+typedef struct leat_rms_norm_gradient {
+    const float *up; /* of y */
+    float *weight;   /* [columns], added to */
+    float *down;     /* of x; it may be up */
+} leat_rms_norm_gradient;
+/* x and scale are those of forward. */
 LEAT_MUST_CHECK leat_code leat_rms_norm_backward(const leat_device *device, const leat_rms_norm *of,
                                                  const float *x, const float *scale,
-                                                 const float *up, float *of_weight, float *down,
+                                                 const leat_rms_norm_gradient *gradient,
                                                  leat_error *err);
 
 #endif

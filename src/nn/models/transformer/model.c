@@ -89,18 +89,14 @@ static leat_code plan(model *of, const leat_model_setup *setup, leat_float_layou
 }
 
 static leat_code sizes_of(const leat_model_setup *setup, leat_model_sizes *out, leat_error *err) {
-    model *of = NULL; /* its table of parameters is large */
+    model of;
     leat_float_layout floats = {0};
     *out = (leat_model_sizes){0};
-    LEAT_TRY(LEAT_NEW(&of, 1, err));
-    const leat_code code = plan(of, setup, &floats, err);
-    if (code == LEAT_OK) {
-        out->parameters = of->shape.count;
-        out->bytes = leat_float_layout_bytes(&floats) + (int64_t)sizeof *of +
-                     setup->threads * (int64_t)sizeof(leat_transformer_scratch);
-    }
-    leat_free(of);
-    return code;
+    LEAT_TRY(plan(&of, setup, &floats, err));
+    out->parameters = of.shape.count;
+    out->bytes = leat_float_layout_bytes(&floats) + (int64_t)sizeof of +
+                 setup->threads * (int64_t)sizeof(leat_transformer_scratch);
+    return LEAT_OK;
 }
 
 static void destroy(void *self) {

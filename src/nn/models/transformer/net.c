@@ -222,11 +222,10 @@ leat_code leat_transformer_forward(const leat_transformer_pass *pass, leat_error
 
 /* ---- Backward ------------------------------------------------------------------------------- */
 
-/* The gradient of a linear layer without a bias; down NULL: not that of its input. */
+/* The gradients of a linear layer: that of its weight, and of its input as `of` has it. */
 static leat_code back(const leat_transformer_pass *pass, const leat_linear *layer, const float *x,
-                      const float *up, float *down, bool add, leat_error *err) {
-    float *gradient = pass->scratch->gradient + (layer->weight - pass->parameters);
-    const leat_linear_gradient of = {gradient, NULL, down, add};
+                      const float *up, leat_linear_gradient of, leat_error *err) {
+    of.weight = pass->scratch->gradient + (layer->weight - pass->parameters);
     return leat_linear_backward(&pass->device, layer, x, up, &of, err);
 }
 
@@ -235,8 +234,8 @@ static leat_code norm_back(const leat_transformer_pass *pass, int64_t weight, co
                            const float *scale, leat_error *err) {
     leat_transformer_scratch *s = pass->scratch;
     const leat_rms_norm norm = norm_of(pass, weight);
-    LEAT_TRY(leat_rms_norm_backward(&pass->device, &norm, x, scale, s->d_normed,
-                                    s->gradient + weight, s->d_normed, err));
+    const leat_rms_norm_gradient gradient = {s->d_normed, s->gradient + weight, s->d_normed};
+    LEAT_TRY(leat_rms_norm_backward(&pass->device, &norm, x, scale, &gradient, err));
     return add_rows(pass, s->d_x, s->d_normed, s->d_x, err);
 }
 
@@ -266,13 +265,15 @@ static leat_code gate_back(const leat_transformer_pass *pass, int64_t layer, lea
     const float *from;
     LEAT_TRY(branch_back(pass, 2 * layer + 1, &from, err));
     LEAT_TRY(leat_swiglu_forward(device, units, kept->gate, kept->up, s->active, err));
-    LEAT_TRY(back(pass, &down, s->active, from, NULL, false, err));
+    LEAT_TRY(back(pass, &down, s->active, from, (leat_linear_gradient){0}, err));
     const leat_linear_gradient input = {.x = s->active};
     LEAT_TRY(leat_linear_backward(device, &down, NULL, from, &input, err));
     LEAT_TRY(leat_swiglu_backward(device, units, kept->gate, kept->up, s->active, err));
     LEAT_TRY(leat_rms_norm_forward(device, &norm, kept->middle, s->normed, kept->scale[1], err));
-    LEAT_TRY(back(pass, &gate, s->normed, kept->gate, s->d_normed, false, err));
-    LEAT_TRY(back(pass, &up, s->normed, kept->up, s->d_normed, true, err));
+    LEAT_TRY(
+        back(pass, &gate, s->normed, kept->gate, (leat_linear_gradient){.x = s->d_normed}, err));
+    LEAT_TRY(back(pass, &up, s->normed, kept->up,
+                  (leat_linear_gradient){.x = s->d_normed, .add = true}, err));
     return norm_back(pass, at->norm[1], kept->middle, kept->scale[1], err);
 }
 
@@ -294,14 +295,16 @@ static leat_code attend_back(const leat_transformer_pass *pass, int64_t layer, l
     const leat_attention_gradient gradient = {kept->y, s->d_y, s->d_q, s->d_k, s->d_v, s->delta};
     const float *from;
     LEAT_TRY(branch_back(pass, 2 * layer, &from, err));
-    LEAT_TRY(back(pass, &o, kept->y, from, s->d_y, false, err));
+    LEAT_TRY(back(pass, &o, kept->y, from, (leat_linear_gradient){.x = s->d_y}, err));
     LEAT_TRY(leat_attention_backward(device, &attention, &gradient, err));
     LEAT_TRY(leat_rope_backward(device, &queries, s->d_q, err));
     LEAT_TRY(leat_rope_backward(device, &keys, s->d_k, err));
     LEAT_TRY(leat_rms_norm_forward(device, &norm, kept->x, s->normed, kept->scale[0], err));
-    LEAT_TRY(back(pass, &q, s->normed, s->d_q, s->d_normed, false, err));
-    LEAT_TRY(back(pass, &k, s->normed, s->d_k, s->d_normed, true, err));
-    LEAT_TRY(back(pass, &v, s->normed, s->d_v, s->d_normed, true, err));
+    LEAT_TRY(back(pass, &q, s->normed, s->d_q, (leat_linear_gradient){.x = s->d_normed}, err));
+    LEAT_TRY(back(pass, &k, s->normed, s->d_k,
+                  (leat_linear_gradient){.x = s->d_normed, .add = true}, err));
+    LEAT_TRY(back(pass, &v, s->normed, s->d_v,
+                  (leat_linear_gradient){.x = s->d_normed, .add = true}, err));
     return norm_back(pass, at->norm[0], kept->x, kept->scale[0], err);
 }
 
@@ -321,7 +324,8 @@ leat_code leat_transformer_backward(const leat_transformer_pass *pass, double *l
     leat_clear(device, rows * leat_lanes(width), s->d_x);
     LEAT_TRY(leat_token_loss_run(device, &cross_entropy, s->logits, &sum, targets, err));
     if (*targets > 0) *loss = sum / (double)*targets;
-    LEAT_TRY(back(pass, &output, s->normed, s->logits, s->d_normed, false, err));
+    LEAT_TRY(
+        back(pass, &output, s->normed, s->logits, (leat_linear_gradient){.x = s->d_normed}, err));
     LEAT_TRY(norm_back(pass, shape->norm, s->x, s->scale, err));
     for (int64_t layer = shape->size.layers - 1; layer >= 0; layer--) {
         LEAT_TRY(gate_back(pass, layer, err));
