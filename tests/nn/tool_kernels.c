@@ -126,7 +126,8 @@ static bool check_variant(const leat_kernels *kernels, uint64_t expected) {
     uint64_t hash, other;
     const bool right = leat_kernels_check(kernels, &hash, message, sizeof message) &&
                        leat_rows_check(kernels, &other, message, sizeof message) &&
-                       leat_segments_check(kernels, &other, message, sizeof message);
+                       leat_segments_check(kernels, &other, message, sizeof message) &&
+                       leat_tokens_check(kernels, &other, message, sizeof message);
     const bool same = hash == expected;
     printf("%s: %s, hash %016" PRIx64 "%s%s%s\n", kernels->name, right ? "ok" : "WRONG", hash,
            same ? "" : ", not the expected one", right ? "" : ": ", message);
