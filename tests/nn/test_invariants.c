@@ -7,6 +7,7 @@
 
 #include "apart.h"
 #include "nn/ops/adam.h"
+#include "nn/ops/attention.h"
 #include "nn/ops/batchnorm.h"
 #include "nn/ops/bce.h"
 #include "nn/ops/conv.h"
@@ -14,6 +15,11 @@
 #include "nn/ops/move.h"
 #include "nn/ops/product.h"
 #include "nn/ops/random.h"
+#include "nn/ops/rms_norm.h"
+#include "nn/ops/rope.h"
+#include "nn/ops/schedule.h"
+#include "nn/ops/swiglu.h"
+#include "nn/ops/token_loss.h"
 #include "nn/params.h"
 #include "nn/unit/float_layout.h"
 #include "nn/unit/unit.h"
@@ -281,6 +287,78 @@ static leat_code run_unit(double weight, float *gradient, leat_error *err) {
 static leat_code unit_weight(leat_error *err) { return run_unit(0, at + 100, err); }
 static leat_code unit_gradient(leat_error *err) { return run_unit(1, at, err); }
 
+/* ---- Rows of tokens ------------------------------------------------------------------------- */
+
+static const int32_t ones[8] = {1, 1, 1, 1, 1, 1, 1, 1};
+
+/* 4 rows of 2 heads of 16 columns; q begins at 0, k at 200, v at 400, m at 600, l at 700. */
+static leat_attention attention(void) {
+    return (leat_attention){.sequences = 1,
+                            .length = 4,
+                            .heads = 2,
+                            .kv_heads = 1,
+                            .width = 16,
+                            .segment = ones,
+                            .q = at,
+                            .k = at + 200,
+                            .v = at + 400,
+                            .most = at + 600,
+                            .sum = at + 700};
+}
+static leat_code attention_right(leat_error *err) {
+    const leat_attention a = attention();
+    return leat_attention_forward(&device, &a, at + 1000, err);
+}
+static leat_code attention_in_place(leat_error *err) {
+    const leat_attention a = attention();
+    return leat_attention_forward(&device, &a, at, err);
+}
+static leat_code attention_heads(leat_error *err) {
+    leat_attention a = attention();
+    a.heads = 3;
+    a.kv_heads = 2;
+    return leat_attention_forward(&device, &a, at + 1000, err);
+}
+static leat_code attention_gradient(leat_error *err) {
+    const leat_attention a = attention();
+    const leat_attention_gradient gradient = {at + 1000, at + 1200, at + 1400,
+                                              at + 1600, at + 1610, at + 2000};
+    return leat_attention_backward(&device, &a, &gradient, err);
+}
+static leat_code rms_over_x(leat_error *err) {
+    const leat_rms_norm of = {4, 16, 1e-6f, at};
+    const leat_rms_norm_gradient gradient = {at + 300, at + 400, at + 100};
+    return leat_rms_norm_backward(&device, &of, at + 100, at + 200, &gradient, err);
+}
+static leat_code rms_eps(leat_error *err) {
+    const leat_rms_norm of = {4, 16, 0, at};
+    return leat_rms_norm_forward(&device, &of, at + 100, at + 200, at + 300, err);
+}
+static leat_code rope_position(leat_error *err) {
+    const leat_rope of = {4, 1, 16, 1, at, ones};
+    return leat_rope_forward(&device, &of, at + 100, err);
+}
+static leat_code rope_odd(leat_error *err) {
+    (void)err;
+    leat_rope_fill(4, 15, 10000, at);
+    return LEAT_OK;
+}
+static leat_code swiglu_shifted(leat_error *err) {
+    return leat_swiglu_forward(&device, 20, at, at + 100, at + 101, err);
+}
+static leat_code loss_target(leat_error *err) {
+    const leat_token_loss of = {1, 1, ones, ones, at + 100};
+    double sum;
+    int64_t count;
+    return leat_token_loss_run(&device, &of, at, &sum, &count, err);
+}
+static leat_code schedule_end(leat_error *err) {
+    const leat_schedule of = {LEAT_SCHEDULE_COSINE, 1, 10, 2};
+    (void)err;
+    at[0] = (float)leat_schedule_rate(&of, 11);
+    return LEAT_OK;
+}
+
 /* ---- All of them -------------------------------------------------------------------------- */
 
 static const struct {
@@ -326,6 +404,17 @@ static const struct {
     {"a block that is not aligned", floats_unaligned, "LEAT_FLOAT_LAYOUT_ALIGNMENT"},
     {"a unit added to itself", unit_sum, "leat_apart(gradient"},
     {"a micro-batch without a weight", unit_weight, "micro->weight > 0"},
+    {"attention", attention_right, NULL},
+    {"its output overlaps its input", attention_in_place, "leat_apart(of->q"},
+    {"heads that share no key-value head", attention_heads, "of->heads % of->kv_heads"},
+    {"gradients of keys and values overlap", attention_gradient, "leat_apart(g->k"},
+    {"the gradient of a norm replaces x", rms_over_x, "leat_apart(x, all, g->down"},
+    {"a norm that may divide by 0", rms_eps, "of->eps > 0"},
+    {"a position beyond the table", rope_position, "of->position[row]"},
+    {"heads without halves", rope_odd, "width % 2"},
+    {"a gated unit's values overlap", swiglu_shifted, "leat_same_or_apart(x"},
+    {"a target that is no identifier", loss_target, "want < of->ids"},
+    {"a step after the last one", schedule_end, "step <= schedule->steps"},
     {"a micro-batch in the unit's gradient", unit_gradient, "leat_apart(micro->gradient"},
 };
 
