@@ -15,6 +15,7 @@
 #include "nn/ops/token_dropout.h"
 #include "nn/ops/token_loss.h"
 #include "nn/random_streams.h"
+#include "nn/unit/one_pass.h"
 #include "nn_support.h"
 
 static const leat_device scalar = {.kernels = &leat_kernels_scalar};
@@ -325,10 +326,10 @@ static void test_swiglu_golden(void **state) {
 }
 
 /* Of a few ulp, however small: tails that are lost beside the largest value would show nowhere. */
-static void assert_tails(const float *got, const double *want, int64_t count) {
+static void assert_tails(const float *got, const double *want, int64_t count, double ulps) {
     for (int64_t i = 0; i < count; i++) {
         const double ulp = fmax(fabs(want[i]), 0x1p-126) * 0x1p-23;
-        if (!(fabs((double)got[i] - want[i]) <= 4 * ulp + 1e-38))
+        if (!(fabs((double)got[i] - want[i]) <= ulps * ulp + 1e-38))
             fail_msg("value %lld: %a, not %a", (long long)i, (double)got[i], want[i]);
     }
 }
@@ -343,7 +344,7 @@ static void test_silu_golden(void **state) {
     for (int64_t i = 0; i < count; i++) ones[i] = 1;
     const float *up = nn_golden_floats(golden, "up.y", &count);
     assert_ok(leat_swiglu_forward(&scalar, count, gate, ones, y, err));
-    assert_tails(y, nn_golden_doubles(golden, "out.y.f64", &count), count);
+    assert_tails(y, nn_golden_doubles(golden, "out.y.f64", &count), count, 4);
     assert_ok(leat_swiglu_backward(&scalar, count, gate, ones, up, err));
     nn_assert_golden(gate, golden, "grad.x.f64", 2e-6);
     nn_golden_close(golden);
@@ -479,6 +480,58 @@ static void test_embedding_golden(void **state) {
     nn_free_all();
 }
 
+/* ---- Softmax, and the norm of gradients ------------------------------------------------------ */
+
+static void test_softmax_golden(void **state) {
+    (void)state;
+    nn_golden *golden = left_out("softmax.6x267");
+    int64_t count;
+    float *x = nn_golden_floats(golden, "in.x", &count);
+    for (int row = 0; row < 6; row++) {
+        float most, *at = x + row * LOSS_IDS;
+        const float sum = scalar.kernels->row_exp(LOSS_IDS, at, &most);
+        scalar.kernels->row_scale(LOSS_IDS, sum, 1, at);
+    }
+    nn_assert_golden(x, golden, "out.y.f64", 2e-6);
+    /* x - largest is rounded: PyTorch's float32 is off by 10.5 */
+    assert_tails(x, nn_golden_doubles(golden, "out.y.f64", &count), count, 12);
+    nn_golden_close(golden);
+    nn_free_all();
+}
+
+static void check_clip(const char *name) {
+    static const char *const parts[] = {"a", "b", "c"};
+    nn_golden *golden = left_out(name);
+    int64_t count, all = 0;
+    float *x = nn_zeros(100);
+    const float k = nn_golden_floats(golden, "in.k", &count)[0];
+    for (int i = 0; i < 3; i++) {
+        char in[8];
+        snprintf(in, sizeof in, "in.%s", parts[i]);
+        const float *part = nn_golden_floats(golden, in, &count);
+        for (int64_t c = 0; c < count; c++) x[all++] = part[c] * k;
+    }
+    const double norm = leat_one_pass_norm(all, x, 1);
+    const float got = (float)norm;
+    nn_assert_golden(&got, golden, "out.norm.f64", 2e-6);
+    for (int64_t c = 0; c < all; c++) x[c] *= (float)leat_one_pass_clip(norm);
+    for (int i = 0; i < 3; i++) {
+        char out[16];
+        snprintf(out, sizeof out, "out.%s.f64", parts[i]);
+        nn_golden_doubles(golden, out, &count);
+        nn_assert_golden(x, golden, out, 2e-6);
+        x += count;
+    }
+    nn_golden_close(golden);
+    nn_free_all();
+}
+
+static void test_clip_golden(void **state) {
+    (void)state;
+    check_clip("clip_global_norm.above");
+    check_clip("clip_global_norm.below");
+}
+
 /* ---- Dropout -------------------------------------------------------------------------------- */
 
 /* What a sequence draws does not depend on where it is; forward and backward draw the same. */
@@ -563,7 +616,8 @@ int main(void) {
         cmocka_unit_test(test_swiglu_differences), cmocka_unit_test(test_swiglu_golden),
         cmocka_unit_test(test_silu_golden),        cmocka_unit_test(test_loss_bits),
         cmocka_unit_test(test_loss_differences),   cmocka_unit_test(test_loss_golden),
-        cmocka_unit_test(test_embedding_golden),   cmocka_unit_test(test_dropout),
+        cmocka_unit_test(test_embedding_golden),   cmocka_unit_test(test_softmax_golden),
+        cmocka_unit_test(test_clip_golden),        cmocka_unit_test(test_dropout),
         cmocka_unit_test(test_schedule),
     };
     return cmocka_run_group_tests_name("tokens", tests, NULL, NULL);

@@ -49,12 +49,16 @@ double leat_one_pass_norm(int64_t size, const float *gradient, double weight) {
     return leat_unit_length(size, gradient) / weight;
 }
 
+double leat_one_pass_clip(double norm) {
+    const double factor = CLIP_NORM / (norm + 1e-6);
+    return factor < 1 ? factor : 1;
+}
+
 /* The gradient as Adam gets it: the mean, clipped by its norm, and then the decay. */
 static leat_code scale_gradient(const leat_device *device, int64_t size, float *scaled,
                                 const leat_model_step *step, leat_error *err) {
     const double length = leat_one_pass_norm(size, step->gradient, step->weight);
-    const double factor = CLIP_NORM / (length + 1e-6);
-    const float scale = (float)((factor < 1 ? factor : 1) / step->weight);
+    const float scale = (float)(leat_one_pass_clip(length) / step->weight);
     leat_clear(device, size, scaled);
     LEAT_TRY(leat_add_scaled(device, size, scale, step->gradient, scaled, err));
     return leat_add_scaled(device, size, (float)DECAY, step->parameters, scaled, err);

@@ -21,12 +21,16 @@ void leat_one_pass_init(const leat_engine *engine, const leat_param *params, int
 /* The norm of the mean gradient, [size]. */
 double leat_one_pass_norm(int64_t size, const float *gradient, double weight);
 
+/* What a gradient of this norm is multiplied by, so that its norm is at most 1:
+ * min(1, 1 / (norm + 1e-6)). */
+double leat_one_pass_clip(double norm);
+
 /* LEAT_ERR_OPTION: the total weight of a step's gradients is not above 0 and finite. */
 LEAT_MUST_CHECK leat_code leat_one_pass_check(const leat_model_step *step, leat_error *err);
 
 /*
  * A step, with betas 0.9 and 0.999, eps 1e-8:
- *     g = mean gradient * min(1, 1 / (its norm + 1e-6)) + 1e-4 * weights
+ *     g = mean gradient * leat_one_pass_clip(its norm) + 1e-4 * weights
  * scaled [size] receives g. The norm is summed in double precision, in the order of the parameters.
  * Errors as leat_one_pass_check; LEAT_ERR_BUSY as leat_engine_enter.
  */

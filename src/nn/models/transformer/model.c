@@ -17,7 +17,6 @@
 #define BETA2 0.999
 #define ADAM_EPS 1e-8
 #define DECAY 0.01
-#define CLIP_NORM 1.0
 
 enum { LOSS, SUMS };
 enum { NORM, NORMS };
@@ -253,7 +252,7 @@ static void norm(const void *self, int pass, const float *gradient, double weigh
 static leat_code apply(const model *of, const leat_model_step *step, leat_error *err) {
     const leat_transformer_shape *shape = &of->shape;
     const double length = leat_one_pass_norm(shape->count, step->gradient, step->weight);
-    const double factor = CLIP_NORM / (length + 1e-6);
+    const double factor = leat_one_pass_clip(length) / step->weight;
     leat_adam adam = {.rate = leat_schedule_rate(&of->settings.schedule, step->step + 1),
                       .beta1 = BETA1,
                       .beta2 = BETA2,
@@ -262,8 +261,7 @@ static leat_code apply(const model *of, const leat_model_step *step, leat_error 
         const leat_param *param = &shape->params[i];
         const leat_adam_weights weights = {.count = param->count,
                                            .gradient = step->gradient + param->offset,
-                                           .gradient_factor =
-                                               (factor < 1 ? factor : 1) / step->weight,
+                                           .gradient_factor = factor,
                                            .weights = step->parameters + param->offset,
                                            .first = step->first + param->offset,
                                            .second = step->second + param->offset};
