@@ -284,6 +284,12 @@ static void test_swiglu_bits(void **state) {
         assert_ok(leat_swiglu_forward(&device, count, gate, x, got[0], err));
         assert_ok(leat_swiglu_backward(&device, count, got[1], got[2], up, err));
         for (int k = 0; k < 3; k++) nn_assert_same(got[k], want[k], count);
+        for (int k = 0; k < 2; k++) { /* in the place of gate, or of x */
+            memcpy(got[0], k == 0 ? gate : x, sizeof *x * COUNT);
+            assert_ok(leat_swiglu_forward(&device, count, k == 0 ? got[0] : gate,
+                                          k == 0 ? x : got[0], got[0], err));
+            nn_assert_same(got[0], want[0], count);
+        }
         for (int64_t c = count; c < COUNT; c++)
             assert_true(got[1][c] == gate[c] && got[2][c] == x[c]);
     }

@@ -387,7 +387,8 @@ leat_code leat_attention_backward(const leat_device *device, const leat_attentio
     const int64_t all = job.rows * job.q_step, keys = job.rows * job.kv_step;
     const leat_attention_gradient *g = gradient;
     LEAT_ASSERT(leat_apart(of->q, all, g->q, all) && leat_apart(g->up, all, g->q, all) &&
-                leat_apart(g->y, all, g->q, all) && leat_apart(g->work, job.rows, g->q, all));
+                leat_apart(g->y, all, g->q, all) &&
+                leat_apart(g->work, job.rows * of->heads, g->q, all));
     LEAT_ASSERT(leat_apart(of->k, keys, g->k, keys) && leat_apart(of->v, keys, g->k, keys));
     LEAT_ASSERT(leat_apart(of->k, keys, g->v, keys) && leat_apart(of->v, keys, g->v, keys));
     LEAT_ASSERT(leat_apart(g->k, keys, g->v, keys) && leat_apart(g->q, all, g->k, keys) &&
