@@ -270,11 +270,10 @@ static void test_batches_refused(void **state) {
     void *model = model_make(small, SEQUENCES, 1, NULL, 0);
     leat_unit_numbers numbers = {.gradient = nn_zeros(shape->count)};
     for (int k = 0; k < 4; k++) {
-        static const char *const words[] = {"token 2 of sequence 1 of a micro-batch: the input is "
-                                            "19; this transformer takes 0 to 18",
-                                            "the position is 40; this transformer takes 0 to 39",
-                                            "the target is -1",
-                                            "micro-batch 0 of a unit has no token to predict"};
+        static const char *const words[] = {
+            "token 2 of sequence 1 of a micro-batch: the input is 19",
+            "the position is 40; this transformer takes 0 to 39", "the target is -1",
+            "micro-batch 0 of a unit has no token to predict"};
         tokens batch;
         tokens_make(&batch, 1);
         const leat_unit_batches batches = {1, get, &batch};
