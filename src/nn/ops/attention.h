@@ -10,8 +10,8 @@
  *     y = (sum of e v) / l,   scale = 1 / sqrt(width)
  *
  * Orders (this is the specification). Rows of a segment are counted from its first one, in tiles of
- * 64, so that it has the same bits wherever it is packed, and alone. Nothing else depends on tiles:
- * those of keys and queries that have no pair are left out, and no L x L array is made.
+ * 64, so that it has the same bits wherever it is packed, and alone. Tiles without a pair of a
+ * query and a key that it reads are left out, and no array of rows x rows is made.
  *
  * s is a chain of fma over the columns from +0. For each tile of keys, ascending: m' = the larger
  * of m and (the largest s of the tile * scale, rounded), e = exp(fma(s, scale, -m')), their sum t
@@ -27,9 +27,10 @@
  *     dq = chain over keys of ds k, ascending;  dv, dk = chains over the heads that read it, then
  *          over queries, both ascending, of p g and ds q;  at the end + 0
  *
- * Chains of pairs of a tile in which queries are before keys go over blocks of 16: where a block of
- * queries is that of the keys, a key after the query is a term of +0 times its value. So it changes
- * no bit unless the value is not finite.
+ * Where the tiles of keys and queries are the same, pairs are computed in blocks of 16 x 16: blocks
+ * in which all keys are later than all queries are left out, and in one on the diagonal, a key that
+ * is later than the query is a term of +0 times its value. So it changes no bit, unless that value
+ * is not finite.
  *
  * Parts are key-value heads of sequences. Nothing is allocated; a part has less than 256 KiB of
  * buffers on its stack.

@@ -22,8 +22,8 @@ typedef struct leat_token_loss {
     float *terms;           /* [rows], written: 0 where the row does not count */
 } leat_token_loss;
 
-/* *sum of the terms, and their number *count; the mean is theirs to divide, 0 if nothing counts.
- * The logits become the gradient of the mean: +0 in rows that do not count, and in unused lanes. */
+/* *sum: that of the terms, *count: the rows that count; both are 0 if none does. The logits become
+ * the gradient of the mean: +0 in rows that do not count, and in unused lanes. */
 LEAT_MUST_CHECK leat_code leat_token_loss_run(const leat_device *device, const leat_token_loss *of,
                                               float *logits, double *sum, int64_t *count,
                                               leat_error *err);

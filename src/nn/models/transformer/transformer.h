@@ -6,13 +6,15 @@
  *     embedding -> layers -> norm -> linear: V logits
  *     layer: x + linear(attention(q, k, v of norm(x)))  then  x + linear(gated unit of norm(x))
  *
- * with root mean square norms, rotary positions on q and k, attention within segments, gated SiLU
- * units, no biases, an output of its own. Names and layouts are those of Hugging Face's Llama.
+ * with root mean square norms, rotary positions of q and k, attention within segments, gated SiLU
+ * units, no biases, and an output matrix that is not the embedding's. Names and layouts are those
+ * of Hugging Face's Llama.
  *
- * Orders, beyond those of the ops: a sum of two rows is one addition; the gradient of a norm's
- * result is one chain over the outputs of q, then k, then v, or of gate, then up; that of a row is
- * the one that goes by, plus that of the norm. The loss is the mean over the rows that have a
- * target. Source: Touvron et al., LLaMA, arXiv:2302.13971.
+ * Orders, beyond those of the ops: a branch is added to its row by one addition. The gradient of a
+ * norm's result is one chain over the outputs of q, then k, then v, or of gate, then up; that of a
+ * row is that of the residual path plus that of the norm, in one addition. The loss is the mean
+ * over the rows that have a target.
+ * Source: Touvron et al., LLaMA, arXiv:2302.13971.
  */
 #ifndef LEAT_NN_MODELS_TRANSFORMER_TRANSFORMER_H
 #define LEAT_NN_MODELS_TRANSFORMER_TRANSFORMER_H
