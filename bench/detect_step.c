@@ -15,12 +15,12 @@
  * only where the loss has a term. What a program computes beyond that does not count.
  */
 #include "base/mem.h"
-#include "bench.h"
 #include "leat/nn.h"
 #include "nn/models/gat/gat.h"
 #include "nn/models/gat/model.h"
 #include "nn/models/vgae/model.h"
 #include "nn/models/vgae/vgae.h"
+#include "step.h"
 
 enum { NODES = 33, EDGES = 98, LOOPS = NODES + EDGES };
 
@@ -169,26 +169,10 @@ typedef struct running {
     leat_unit_numbers numbers;
 } running;
 
-/* Best ones; of the processor: of all threads together. */
-typedef struct seconds {
-    double wall, processor;
-} seconds;
-
-static double processor_seconds(void) {
-    struct timespec now;
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
-    return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
-}
-
-static void keep_best(seconds *best, double wall, double processor) {
-    if (best->wall == 0 || wall < best->wall) best->wall = wall;
-    if (best->processor == 0 || processor < best->processor) best->processor = processor;
-}
-
-static void run_step(const bench *self, const task *task, running *of, seconds *best) {
+static void run_step(const bench *self, const task *task, running *of, bench_best *best) {
     const leat_unit_batches batches = {self->batches, get_batch, (void *)self};
     leat_error err = {0};
-    const double begin = bench_seconds(), worked = processor_seconds();
+    const double begin = bench_seconds(), worked = bench_processor_seconds();
     bench_must(task->class->unit(of->model, 0, &batches, of->parameters, &of->numbers, &err), &err);
     const leat_model_step step = {.gradient = of->numbers.gradient,
                                   .weight = of->numbers.weight,
@@ -196,27 +180,11 @@ static void run_step(const bench *self, const task *task, running *of, seconds *
                                   .first = of->first,
                                   .second = of->second};
     bench_must(task->class->step(of->model, &step, &err), &err);
-    keep_best(best, bench_seconds() - begin, processor_seconds() - worked);
-}
-
-/* In GFLOP/s of one thread. */
-static double peak_of(const bench *self) {
-    enum { ROUNDS = 100000, CALLS = 50 };
-    const leat_kernels *kernels = NULL;
-    seconds best = {0};
-    volatile float sink = 0;
-    leat_error err = {0};
-    bench_must(leat_kernels_named(self->variant, &kernels, &err), &err);
-    for (int i = 0; i < CALLS; i++) {
-        const double worked = processor_seconds();
-        sink = sink + kernels->peak(ROUNDS);
-        keep_best(&best, 1, processor_seconds() - worked);
-    }
-    return 2e-9 * ROUNDS * kernels->tile_rows * kernels->tile_columns / best.processor;
+    bench_keep_best(best, bench_seconds() - begin, bench_processor_seconds() - worked);
 }
 
 static void tell(const bench *self, const task *task, const leat_model_sizes *sizes,
-                 const seconds *best, double peak) {
+                 const bench_best *best, double peak) {
     const double graphs = (double)(self->graphs * self->batches);
     const double gflops = 2e-9 * task->needed * graphs / best->processor;
     leat_json_member_int(self->json, "parameters", sizes->parameters);
@@ -246,8 +214,8 @@ static void measure(const bench *self, const char *name) {
     memset(of.second, 0, (size_t)bytes);
     bench_must(task.class->create(&of.model, &setup, &err), &err);
     task.class->init(of.model, 1, of.parameters, NULL);
-    double peak = peak_of(self);
-    seconds none = {0}, best = {0};
+    double peak = bench_peak(self->variant);
+    bench_best none = {0}, best = {0};
     run_step(self, &task, &of, &none); /* touches all memory */
     leat_json_key(self->json, task.name);
     leat_json_begin_object(self->json);
@@ -255,7 +223,7 @@ static void measure(const bench *self, const char *name) {
     const double end = bench_seconds() + self->seconds;
     do run_step(self, &task, &of, &best);
     while (bench_seconds() < end);
-    const double again = peak_of(self);
+    const double again = bench_peak(self->variant);
     peak = again > peak ? again : peak;
     tell(self, &task, &sizes, &best, peak);
     task.class->destroy(of.model);
