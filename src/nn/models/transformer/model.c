@@ -135,10 +135,7 @@ static leat_code create(void **self, const leat_model_setup *setup, leat_error *
 
 static bool tensor(const void *self, int index, leat_model_tensor *out) {
     const leat_transformer_shape *shape = &((const model *)self)->shape;
-    *out = (leat_model_tensor){0};
-    if (index < 0 || index >= shape->param_count) return false;
-    *out = leat_param_tensor(&shape->params[index]);
-    return true;
+    return leat_params_tensor(shape->params, shape->param_count, index, out);
 }
 
 static void init(const void *self, uint64_t seed, float *parameters, float *running) {
