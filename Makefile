@@ -5,6 +5,8 @@
 #   make demo-images     portraits, and a small DCGAN trained on them, in two minutes
 #   make demo-crowd      a DCGAN trained by four workers that come and go, over a private PostgreSQL
 #                        server; its weights are those of one machine
+#   make demo-class      a class of four volunteers on this machine, in two lessons: tickets, workers
+#                        that come and go, a page that follows the run; below five minutes
 #   make check           installs missing packages, builds, runs lint and the tests
 #   make gate            what .ci/run runs before a change lands: make check, fault sweeps, sanitizers,
 #                        comparisons with Python, in 20 minutes on 2 cores
@@ -47,7 +49,7 @@ WHEEL_CACHE ?= .deps/wheel
 TARGET ?= x86_64
 
 .NOTPARALLEL:
-.PHONY: build all demo demo-can demo-images demo-crowd check gate check-all check-wide check-functions check-maxtext
+.PHONY: build all demo demo-can demo-images demo-crowd demo-class check gate check-all check-wide check-functions check-maxtext
 .PHONY: lint bench wheel release install format clean
 
 # The preset's build folder, configured again after something was installed, or for WERROR=1.
@@ -99,6 +101,12 @@ demo-crowd:
 	@scripts/install.sh --crowd
 	@$(MAKE) -s build
 	@scripts/demo.sh --crowd
+
+demo-class:
+	@echo "== install missing packages"
+	@scripts/install.sh --crowd
+	@$(MAKE) -s build
+	@scripts/demo-class.sh
 
 check:
 	@echo "== install missing packages"

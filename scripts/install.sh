@@ -3,6 +3,7 @@
 #
 #   scripts/install.sh         Debian packages and DuckDB: enough for make demo and make check
 #   scripts/install.sh --crowd also a PostgreSQL server, which is not started, for make demo-crowd
+#                              and make demo-class
 #   scripts/install.sh --gate  also what make gate needs: clang-format 14, a PostgreSQL server and
 #                              pgbouncer, which are not started, and the Python environments of
 #                              comparisons and of the Python package (scripts/python-env.sh)

@@ -9,9 +9,9 @@ import tempfile
 import unittest
 
 HOME = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-SCRIPTS = ["bare-debian.sh", "bench.sh", "check", "cross-arm64.sh", "demo.sh", "find-clang.sh",
-           "install.sh", "lint", "maxtext-env.sh", "pictures.sh", "python-env.sh", "python_abi.py",
-           "run_pages.py", "schemas.py", "try-postgres.sh"]
+SCRIPTS = ["bare-debian.sh", "bench.sh", "check", "cross-arm64.sh", "demo-class.sh", "demo.sh",
+           "find-clang.sh", "install.sh", "lint", "maxtext-env.sh", "page_picture.py",
+           "pictures.sh", "python-env.sh", "python_abi.py", "run_pages.py", "schemas.py", "try-postgres.sh"]
 # Enough to print help, and nothing that could install, fetch or build.
 TOOLS = ["dirname", "env", "sed", "sh"]
 
