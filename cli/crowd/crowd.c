@@ -43,17 +43,51 @@ int leat_crowd_owner_url(leat_cli *cli, char url[LEAT_CROWD_URL_BYTES]) {
     return leat_crowd_url(cli, typed, url);
 }
 
-int leat_crowd_fail(leat_cli *cli, const char *typed, const leat_error *err) {
-    static const char name[] = "invite.url";
+/* Of a message, which has LEAT_MESSAGE_BYTES. */
+enum { WORD_MOST = 120, LISTEN_BYTES = 80 };
+
+/* The folder of the run whose private database `typed` is the file of: "@RUN/database/invite.url".
+ * false: it is another file, or another kind of URL. */
+static bool find_private(const char *typed, char run[LEAT_CROWD_PATH_BYTES]) {
+    static const char name[] = "database/invite.url";
     const size_t size = strlen(typed), length = strlen(name);
+    if (strcmp(typed, "@invite.url") == 0) {
+        snprintf(run, LEAT_CROWD_PATH_BYTES, "..");
+        return true;
+    }
+    if (typed[0] != '@' || size <= length || size - length > LEAT_CROWD_PATH_BYTES) return false;
+    const size_t before = size - length - 1; /* bytes of "RUN/", which is "" in RUN itself */
+    if (strcmp(typed + 1 + before, name) != 0) return false;
+    if (before > 0 && typed[before] != '/') return false;
+    snprintf(run, LEAT_CROWD_PATH_BYTES, "%.*s", before > 1 ? (int)before - 1 : 1,
+             before > 0 ? typed + 1 : ".");
+    return true;
+}
+
+/* " --listen HOST:PORT", where the URL is that of a server which other machines reach. */
+static void add_listen(const char *typed, char line[LISTEN_BYTES]) {
+    char url[LEAT_CROWD_URL_BYTES];
+    if (leat_crowd_url_read(typed, url, NULL) != LEAT_OK) return;
+    const char *host = strchr(url, '@'), *end = host != NULL ? strchr(host, '/') : NULL;
+    if (end != NULL && strstr(end, "?hostaddr=") != NULL && end - host < LISTEN_BYTES - 12)
+        snprintf(line, LISTEN_BYTES, " --listen %.*s", (int)(end - host - 1), host + 1);
+}
+
+int leat_crowd_fail(leat_cli *cli, const char *typed, const leat_error *err) {
     leat_error longer = {.code = err->code};
-    if (err->code != LEAT_ERR_CONNECTION || typed[0] != '@' || size <= length ||
-        strcmp(typed + size - length, name) != 0 || strchr("@/", typed[size - length - 1]) == NULL)
+    char run[LEAT_CROWD_PATH_BYTES], word[LEAT_CROWD_PATH_BYTES], listen[LISTEN_BYTES] = "";
+    if (err->code != LEAT_ERR_CONNECTION || !find_private(typed, run) ||
+        !leat_shell_word(word, sizeof word, run))
         return leat_cli_fail(cli, err);
-    snprintf(longer.message, sizeof longer.message,
-             "%.300s; the server of a run runs only while leat coordinate does: start that "
-             "with --resume, and the same --listen",
-             err->message);
+    add_listen(typed, listen);
+    const char *reason = strstr(err->message, " failed: ");
+    /* a path that is not there whole would be that of another folder */
+    snprintf(
+        longer.message, sizeof longer.message,
+        "--db: %.150s; the server of a run runs only while leat coordinate does; to start it: leat "
+        "coordinate %s --db local%s --resume --data DIR",
+        reason != NULL ? reason + strlen(" failed: ") : err->message,
+        strlen(word) <= WORD_MOST ? word : "RUN", listen);
     return leat_cli_fail(cli, &longer);
 }
 
