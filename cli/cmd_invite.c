@@ -70,8 +70,8 @@ static const leat_cli_option options[] = {
      .own.max = LEAT_INVITE_MACHINES_MAX,
      .own.usually = "4, or as before",
      .own.help = "machines that may use this login at the same time; it gets one more connection, "
-                 "for checks, which another machine may take. For a login that already exists, "
-                 "this option alone changes the number, and its ticket stays valid"},
+                 "for checks and for leat status. For a login that already exists, this option "
+                 "alone changes the number, and its ticket stays valid"},
     {.own.name = "new-password",
      .own.kind = LEAT_SETTING_FLAG,
      .own.help = "print another ticket for a login that was invited before; the earlier one no "

@@ -176,8 +176,7 @@ static leat_code check_role(const invitation *of, const role *found, leat_error 
     return LEAT_OK;
 }
 
-/* One more than machines: each looks for a pooler with a second connection when it begins, and
- * leat status is one. */
+/* One more than machines: see machines.h. */
 static void choose_machines(invitation *of, const role *found) {
     leat_invite_result *result = of->result;
     result->machines = of->options->machines;

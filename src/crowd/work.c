@@ -19,6 +19,7 @@
 #include "crowd/availability.h"
 #include "crowd/data_difference.h"
 #include "crowd/desk.h"
+#include "crowd/machines.h"
 #include "crowd/pause.h"
 #include "crowd/pooler.h"
 #include "crowd/run_steps.h"
@@ -140,13 +141,15 @@ static leat_code compute(void *of, leat_error *err) {
 
 /* ---- beginning ------------------------------------------------------------------------------ */
 
-/* Connects; the first connection looks for a pooler. */
+/* Connects; the first connection looks for a pooler, and how many machines there are. */
 static leat_code connect_once(worker *self, leat_error *err) {
     leat_error unknown = {0};
     leat_pg_close(self->pg);
     self->pg = NULL;
-    LEAT_TRY(leat_pg_connect(&self->pg, &self->place, "leat work", TIMEOUT_MS, &self->stop, err));
+    LEAT_TRY(
+        leat_pg_connect(&self->pg, &self->place, LEAT_MACHINES_NAME, TIMEOUT_MS, &self->stop, err));
     if (self->pooler_known) return LEAT_OK;
+    LEAT_TRY(leat_machines_check(&self->pg, err));
     LEAT_TRY(leat_pooler_refuse(self->pg, &self->place, &self->stop, &unknown, err));
     self->pooler_known = true;
     if (unknown.message[0] != 0)
