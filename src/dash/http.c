@@ -91,7 +91,7 @@ typedef struct http_client {
     int socket;
     uint8_t key[KEY_BYTES];
     int64_t since_ns;
-    enum { ASKING, ANSWERED, STREAMING } state;
+    enum { SILENT, ASKING, ANSWERED, STREAMING } state;
     bool dropped;
 } http_client;
 
@@ -133,6 +133,36 @@ static int64_t clock_of(const leat_http *http) {
     return of->now_ns != NULL ? of->now_ns(of->user) : leat_clock_ns();
 }
 
+/* Under the lock. */
+static void drop_client(http_client *client) {
+    client->dropped = true;
+    (void)shutdown(client->socket, SHUT_RDWR);
+}
+
+/* Under the lock: a newcomer is not kept out by connections that ask nothing, whoever has them. A
+ * browser asks at once, so it is not the oldest of them for long. *same: connections with its
+ * address. The list begins with the newest. */
+static void make_place(leat_http *http, const http_client *newcomer, int *same) {
+    http_client *oldest = NULL, *oldest_same = NULL;
+    int all = 0, silent_same = 0;
+    *same = 0;
+    for (http_client *of = http->clients; of != NULL; of = of->next) {
+        if (of->dropped) continue;
+        const bool is_same = memcmp(of->key, newcomer->key, KEY_BYTES) == 0;
+        all++;
+        *same += is_same;
+        if (of->state != SILENT) continue;
+        oldest = of;
+        silent_same += is_same;
+        if (is_same) oldest_same = of;
+    }
+    if (silent_same >= LEAT_HTTP_SILENT_EACH) oldest = oldest_same;
+    else if (all < LEAT_HTTP_SILENT_FULL) oldest = NULL;
+    if (oldest == NULL) return;
+    *same -= oldest == oldest_same;
+    drop_client(oldest);
+}
+
 static void add_client(leat_http *http, struct MHD_Connection *connection, void **mine) {
     http_client *client = NULL;
     int same = 0;
@@ -147,10 +177,8 @@ static void add_client(leat_http *http, struct MHD_Connection *connection, void 
     *client = (http_client){.socket = socket, .since_ns = clock_of(http)};
     find_key(http, connection, client->key);
     pthread_mutex_lock(&http->lock);
-    for (const http_client *of = http->clients; of != NULL; of = of->next)
-        same += !of->dropped && memcmp(of->key, client->key, KEY_BYTES) == 0;
-    client->dropped = same >= LEAT_HTTP_CONNECTIONS_EACH;
-    if (client->dropped) (void)shutdown(socket, SHUT_RDWR);
+    make_place(http, client, &same);
+    if (same >= LEAT_HTTP_CONNECTIONS_EACH) drop_client(client);
     client->next = http->clients;
     http->clients = client;
     pthread_mutex_unlock(&http->lock);
@@ -197,12 +225,13 @@ static void on_completed(void *user, struct MHD_Connection *connection, void **m
 /* Under the lock. The library's own limit begins anew with each byte. */
 static void drop_late(leat_http *http, int64_t now_ns) {
     for (http_client *of = http->clients; of != NULL; of = of->next) {
-        const int64_t most_ms = of->state == ASKING ? LEAT_HTTP_ASK_MS : LEAT_HTTP_ANSWER_MS;
+        static const int64_t most_ms[] = {[SILENT] = LEAT_HTTP_FIRST_MS,
+                                          [ASKING] = LEAT_HTTP_ASK_MS,
+                                          [ANSWERED] = LEAT_HTTP_ANSWER_MS};
         if (of->state == STREAMING || of->dropped ||
-            now_ns - of->since_ns < most_ms * INT64_C(1000000))
+            now_ns - of->since_ns < most_ms[of->state] * INT64_C(1000000))
             continue;
-        of->dropped = true;
-        (void)shutdown(of->socket, SHUT_RDWR);
+        drop_client(of);
     }
 }
 

@@ -16,9 +16,14 @@
 
 #define LEAT_HTTP_CONNECTIONS_MAX 160
 #define LEAT_HTTP_CONNECTIONS_EACH 40 /* of an address; of IPv6 of the network it is in (/64) */
+/* A connection without a complete request yet is silent. Of these, an address has 8, and there are
+ * none once there are 120 connections: a newer one takes the place of the oldest. */
+#define LEAT_HTTP_SILENT_EACH 8
+#define LEAT_HTTP_SILENT_FULL 120
+#define LEAT_HTTP_FIRST_MS 5000 /* for the first request of a connection */
 #define LEAT_HTTP_STREAMS_MAX 64
 #define LEAT_HTTP_STREAMS_EACH 8      /* likewise */
-#define LEAT_HTTP_ASK_MS 20000        /* for a request, from the connection or the last answer on */
+#define LEAT_HTTP_ASK_MS 20000        /* for another one, from the last answer on */
 #define LEAT_HTTP_ANSWER_MS 120000    /* for an answer that is no stream */
 #define LEAT_HTTP_RETRY_SECONDS 10    /* after which a stream that was refused may ask again */
 #define LEAT_HTTP_COMMENT_MS 15000    /* without news a stream has a comment as often */

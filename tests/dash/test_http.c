@@ -270,12 +270,36 @@ static bool has_ended(int s) {
     return got == 0 || (got < 0 && errno != EAGAIN);
 }
 
+/* The first one of a connection has less. */
+static void late_first_requests(void **state) {
+    world w = {0};
+    (void)state;
+    begin(&w);
+    const int silent = say(&w, 1, ""), slow = say(&w, 1, "GET /x HTTP/1.1\r\nHos");
+    const int asked = say(&w, 1, "GET /a HTTP/1.1\r\nHost: here\r\n\r\n");
+    read_until(asked, "/a|here");
+    pass(&w, LEAT_HTTP_FIRST_MS - 1);
+    wake(&w);
+    expect(ask(&w, "GET /page HTTP/1.1\r\n" CLOSE), "/page|here");
+    assert_false(has_ended(silent));
+    assert_int_equal(send(slow, "t", 1, MSG_NOSIGNAL), 1);
+    pass(&w, 1);
+    wake(&w);
+    while (!has_ended(silent) || !has_ended(slow)) rest();
+    assert_false(has_ended(asked));
+    close(silent);
+    close(slow);
+    close(asked);
+    leat_http_destroy(w.http);
+}
+
 /* A request has its time, however it is sent: byte by byte it is no longer. */
 static void late_requests(void **state) {
     world w = {.number = 1};
     (void)state;
     begin(&w);
-    const int slow = say(&w, 1, "GET /x HTTP/1.1\r\nHos");
+    const int slow = say(&w, 1, "GET /w HTTP/1.1\r\nHost: here\r\n\r\nGET /x HTTP/1.1\r\nHos");
+    read_until(slow, "/w|here");
     const int stream = say(&w, 1, STREAM);
     read_until(stream, "id: 1\n");
     const int again = say(&w, 1, "GET /a HTTP/1.1\r\nHost: here\r\n\r\n");
@@ -310,7 +334,10 @@ static void many_connections(void **state) {
     world w = {0};
     (void)state;
     begin(&w);
-    for (int i = 0; i < EACH; i++) held[i] = say(&w, 3, "GET /x HTTP/1.1\r\n");
+    for (int i = 0; i < EACH; i++) {
+        held[i] = say(&w, 3, "GET /w HTTP/1.1\r\nHost: here\r\n\r\nGET /x HTTP/1.1\r\n");
+        read_until(held[i], "/w|here");
+    }
     const int more = say(&w, 3, "");
     while (!has_ended(more)) rest();
     close(more);
@@ -322,6 +349,49 @@ static void many_connections(void **state) {
     expect(read_until(again, "no such text"), "/y|here");
     close(again);
     for (int i = 0; i < EACH; i++) close(held[i]);
+    leat_http_destroy(w.http);
+}
+
+/* Connections that ask nothing keep nobody out: those of one address. */
+static void silent_connections(void **state) {
+    enum { EACH = LEAT_HTTP_SILENT_EACH };
+    int held[EACH + 1];
+    world w = {0};
+    (void)state;
+    begin(&w);
+    const int asked = say(&w, 3, "GET /a HTTP/1.1\r\nHost: here\r\n\r\n");
+    read_until(asked, "/a|here");
+    for (int i = 0; i <= EACH; i++) held[i] = say(&w, 3, i % 2 == 0 ? "" : "GET /x HTTP/1.1\r\n");
+    while (!has_ended(held[0])) rest();
+    expect(ask(&w, "GET /page HTTP/1.1\r\n" CLOSE), "/page|here");
+    for (int i = 1; i <= EACH; i++) assert_false(has_ended(held[i]));
+    assert_false(has_ended(asked));
+    /* with its own address, too: one of the silent ones ends */
+    const int again = say(&w, 3, "GET /y HTTP/1.1\r\n" CLOSE);
+    expect(read_until(again, "no such text"), "/y|here");
+    while (!has_ended(held[1])) rest();
+    for (int i = 0; i <= EACH; i++) close(held[i]);
+    close(again);
+    close(asked);
+    leat_http_destroy(w.http);
+}
+
+/* And those of many. */
+static void all_silent(void **state) {
+    enum { EACH = LEAT_HTTP_SILENT_EACH, FULL = LEAT_HTTP_SILENT_FULL };
+    int all[FULL];
+    world w = {0};
+    (void)state;
+    begin(&w);
+    const int asked = say(&w, 3, "GET /a HTTP/1.1\r\nHost: here\r\n\r\n");
+    read_until(asked, "/a|here");
+    for (int i = 0; i < FULL; i++) all[i] = say(&w, 4 + i / EACH, "");
+    expect(ask(&w, "GET /page HTTP/1.1\r\n" CLOSE), "/page|here");
+    while (!has_ended(all[0])) rest();
+    assert_false(has_ended(all[FULL - 1]));
+    assert_false(has_ended(asked));
+    for (int i = 0; i < FULL; i++) close(all[i]);
+    close(asked);
     leat_http_destroy(w.http);
 }
 
@@ -365,9 +435,12 @@ int main(void) {
         cmocka_unit_test(limits),
         cmocka_unit_test(news_comments_and_resume),
         cmocka_unit_test(slow_readers),
+        cmocka_unit_test(late_first_requests),
         cmocka_unit_test(late_requests),
         cmocka_unit_test(closed_behind_bytes),
         cmocka_unit_test(many_connections),
+        cmocka_unit_test(silent_connections),
+        cmocka_unit_test(all_silent),
         cmocka_unit_test(taken_port),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
