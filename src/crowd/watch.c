@@ -65,17 +65,20 @@ static leat_code load_accounts(leat_pg *pg, leat_crowd_seen *seen, leat_error *e
     return LEAT_OK;
 }
 
-/* A machine claims a unit while it still computes another: its time begins when that one ends. */
-static leat_code load_unit_seconds(leat_pg *pg, leat_crowd_seen *seen, leat_error *err) {
+/* A machine claims a unit while it still computes another: its time begins when that one ends.
+ * Units that the coordinator has computed have no machine, and no time. */
+static leat_code load_finished(leat_pg *pg, leat_crowd_seen *seen, leat_error *err) {
     leat_pg_rows *rows = NULL;
     LEAT_TRY(LEAT_DATABASE_ROWS(
-        pg, &rows, 1, 1,
+        pg, &rows, 2, 1,
         "select percentile_cont(0.5) within group (order by extract(epoch from completed_at - "
-        "begun)) from (select completed_at, greatest(claimed_at, lag(completed_at) over "
-        "(partition by claimed_by order by completed_at)) as begun from leat.work_units where run "
-        "= $1 and iteration >= $2 and status = 'completed') w where completed_at > begun",
+        "begun)) filter (where completed_at > begun), count(distinct claimed_by) from (select "
+        "claimed_by, completed_at, greatest(claimed_at, lag(completed_at) over (partition by "
+        "claimed_by order by completed_at)) as begun from leat.work_units where run = $1 and "
+        "iteration >= $2 and status = 'completed') w",
         err, LEAT_PG_I(seen->id), LEAT_PG_I(seen->run.step - 1)));
     seen->unit_seconds = leat_pg_is_null(rows, 0, 0) ? NAN : leat_pg_real(rows, 0, 0);
+    seen->delivered = leat_pg_int(rows, 0, 1);
     leat_pg_rows_destroy(rows);
     return LEAT_OK;
 }
@@ -85,10 +88,11 @@ static leat_code load_steps(leat_pg *pg, int64_t run, int64_t after, leat_crowd_
                             void *user, leat_error *err) {
     leat_pg_rows *rows = NULL;
     LEAT_TRY(LEAT_DATABASE_ROWS(
-        pg, &rows, 4, 0,
-        "select v.iteration, v.position, v.value, h.seconds from leat.step_values v left join "
-        "(select iteration, extract(epoch from created_at - lag(created_at) over (order by "
-        "iteration)) as seconds from leat.loss_history where run = $1 and iteration >= $2 - 1 "
+        pg, &rows, 5, 0,
+        "select v.iteration, v.position, v.value, h.seconds, coalesce(h.state_hash, '') from "
+        "leat.step_values v left join (select iteration, state_hash, extract(epoch from created_at "
+        "- lag(created_at) over (order by iteration)) as seconds from leat.loss_history where run "
+        "= $1 and iteration >= $2 - 1 "
         "and iteration < $2 + $3) h on h.iteration = v.iteration where v.run = $1 and "
         "v.iteration >= $2 and v.iteration < $2 + $3 order by v.iteration, v.position",
         err, LEAT_PG_I(run), LEAT_PG_I(after), LEAT_PG_I(LEAT_WATCH_STEPS)));
@@ -100,6 +104,7 @@ static leat_code load_steps(leat_pg *pg, int64_t run, int64_t after, leat_crowd_
             if (step.step > 0) stepped(user, &step);
             step = (leat_crowd_step){.step = number, .seconds = NAN};
             if (!leat_pg_is_null(rows, i, 3)) step.seconds = leat_pg_real(rows, i, 3);
+            leat_database_copy(step.state, sizeof step.state, leat_pg_text(rows, i, 4));
         }
         if (position < 1 || position > LEAT_STEP_VALUES_MAX) continue;
         for (; step.value_count < position; step.value_count++) step.values[step.value_count] = NAN;
@@ -129,7 +134,7 @@ static leat_code look(leat_pg *pg, const char *run, leat_crowd_seen *seen, leat_
     if (code == LEAT_OK) take(seen, status);
     leat_crowd_status_destroy(status);
     if (code == LEAT_OK) code = load_accounts(pg, seen, err);
-    if (code == LEAT_OK) code = load_unit_seconds(pg, seen, err);
+    if (code == LEAT_OK) code = load_finished(pg, seen, err);
     return code;
 }
 

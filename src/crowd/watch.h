@@ -32,12 +32,14 @@ typedef struct leat_crowd_seen {
     int64_t accounts;       /* how many there are */
     double unit_seconds;    /* of the finished units of two steps, the median, without the time
                                that a unit has waited for the one before; NaN: none */
+    int64_t delivered;      /* machines that have finished these units */
 } leat_crowd_seen;
 
 /* Values of a step that is done. */
 typedef struct leat_crowd_step {
     int64_t step;   /* from 1 */
     double seconds; /* since the step before; NaN: not known */
+    char state[65]; /* hash of the state after it; "": not known */
     int32_t value_count;
     double values[LEAT_STEP_VALUES_MAX]; /* in the order of the names in leat_crowd_run.values */
 } leat_crowd_step;

@@ -26,7 +26,10 @@ typedef struct dash {
     leat_run_source run;
     leat_database_source database;
     bool has_run, has_database;
-    bool differ; /* the database has another run than the folder */
+    bool differ;      /* the database has another run than the folder */
+    bool others;      /* because it has other weights after the same step */
+    int64_t compared; /* the run of the database that was compared by a state; 0: none was */
+    int64_t drawn;    /* version of the source of the curves; -1: none yet */
     leat_dash_facts *facts;
     pthread_mutex_t lock; /* of `metrics` */
     leat_buf metrics;
@@ -196,16 +199,20 @@ static leat_code publish_facts(dash *self, leat_error *err) {
     return code;
 }
 
+/* Only when there is another step: most looks find none. */
 static leat_code publish_curves(dash *self, leat_error *err) {
     leat_dash_curves curves = {0};
     leat_json *json = NULL;
     const char *text;
     int64_t size;
+    const int64_t version = self->has_run ? self->run.version : self->database.version;
+    if (version == self->drawn) return LEAT_OK;
     if (self->has_run) leat_run_source_draw(&self->run, &curves);
     else leat_database_source_draw(&self->database, &curves);
     leat_code code = leat_dash_curves_json(&curves, &json, &text, &size, err);
     if (code == LEAT_OK) code = leat_news_publish(&self->news, LEAT_NEWS_CURVES, text, size, err);
     leat_json_destroy(json);
+    if (code == LEAT_OK) self->drawn = version;
     return code;
 }
 
@@ -221,16 +228,29 @@ static void look_at_run(dash *self) {
     if (code != LEAT_OK || self->run.problem == NULL) say(self, 0, code, &why);
 }
 
+/* Two runs that differ in anything which decides the weights have other states from their first
+ * step on. The folder may be ahead, or far behind: then what was found before is still true. */
 static leat_code compare(dash *self, leat_error *err) {
     const leat_crowd_seen *seen = &self->database.seen;
-    self->differ =
-        self->has_run && seen->id != 0 && !leat_run_source_may_be(&self->run, &seen->run);
+    const char *here = NULL, *there = NULL;
+    int64_t step = 0;
+    if (!self->has_run || seen->id == 0) return LEAT_OK;
+    if (leat_run_source_state(&self->run, &step, &here))
+        there = leat_database_source_state(&self->database, step);
+    if (there != NULL) {
+        self->others = strcmp(here, there) != 0;
+        self->compared = seen->id;
+    } else if (self->compared != seen->id) {
+        self->others = false;
+    }
+    self->differ = self->others || !leat_run_source_may_be(&self->run, &seen->run);
     if (!self->differ) return LEAT_OK;
     return leat_fail(err, LEAT_ERR_OPTION,
-                     "the run \"%.64s\" of the database is not that of \"%.300s\": model, data, "
-                     "units or their size are others; show one of the two, or name what belongs "
-                     "together",
-                     seen->run.name, self->options->run);
+                     "the run \"%.64s\" of the database is not that of \"%.300s\": %s; show one of "
+                     "the two, or name what belongs together",
+                     seen->run.name, self->options->run,
+                     self->others ? "after the same step it has other weights"
+                                  : "model, data, units or their size are others");
 }
 
 static leat_code look_at_database(dash *self) {
@@ -337,7 +357,7 @@ leat_dash_options leat_dash_options_default(void) {
 }
 
 leat_code leat_dash(const leat_dash_options *options, leat_error *err) {
-    dash self = {.options = options};
+    dash self = {.options = options, .drawn = -1};
     if (options->run == NULL && options->db == NULL)
         return leat_fail(err, LEAT_ERR_OPTION,
                          "nothing to show: name the folder of a run, its database (--db), or both");

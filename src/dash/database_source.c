@@ -25,6 +25,8 @@ void leat_database_source_destroy(leat_database_source *source) {
 /* ---- Steps ---------------------------------------------------------------------------------- */
 
 static void forget(leat_database_source *source) {
+    source->version++;
+    memset(source->states, 0, sizeof source->states);
     leat_points_clear(&source->points);
     source->last = (leat_crowd_step){0};
     source->changed = false;
@@ -44,7 +46,18 @@ static void on_step(void *user, const leat_crowd_step *step) {
     for (int i = 0; i < LEAT_STEP_VALUES_MAX; i++)
         point.values[i] = i < step->value_count ? step->values[i] : NAN;
     leat_points_add(&source->points, &point);
+    memcpy(source->states[step->step % LEAT_DATABASE_SOURCE_STATES], step->state,
+           sizeof step->state);
+    source->version++;
     source->last = *step;
+}
+
+const char *leat_database_source_state(const leat_database_source *source, int64_t step) {
+    if (step < 1 || step > source->last.step ||
+        step <= source->last.step - LEAT_DATABASE_SOURCE_STATES)
+        return NULL;
+    const char *state = source->states[step % LEAT_DATABASE_SOURCE_STATES];
+    return state[0] != 0 ? state : NULL;
 }
 
 /* ---- Names ---------------------------------------------------------------------------------- */

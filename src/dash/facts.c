@@ -8,7 +8,7 @@
 #include "base/error.h"
 
 leat_dash_more leat_dash_estimate(const leat_crowd_seen *seen, int64_t units) {
-    leat_dash_more more = {.machines = seen->all.active,
+    leat_dash_more more = {.machines = seen->delivered,
                            .units = units,
                            .unit_seconds = seen->unit_seconds,
                            .step_seconds = seen->run.step_seconds,

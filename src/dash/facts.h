@@ -28,7 +28,7 @@ typedef struct leat_dash_number {
 /* What one more machine would bring: see leat_dash_estimate. */
 typedef struct leat_dash_more {
     bool known;
-    int64_t machines, units;        /* that work now; of a step */
+    int64_t machines, units;        /* that delivered in the last steps; of a step */
     int64_t rounds, rounds_then;    /* units that the busiest machine computes in a step */
     double unit_seconds;            /* the median of finished units */
     double step_seconds, step_then; /* the median of the last steps; with one more machine */
@@ -65,10 +65,11 @@ typedef struct leat_dash_facts {
 
 /*
  * What a machine more would change, from medians that were measured: with U units a step and M
- * machines that work, the busiest computes ceil(U / M) of them one after the other, and with one
- * more ceil(U / (M + 1)). A step becomes shorter by the difference times the median of a unit, as
- * if all machines were alike. Not known before some units are finished and steps taken, nor where
- * the busiest machine's units would take longer than the steps do.
+ * machines that have finished those of the last steps, the busiest computes ceil(U / M) of them one
+ * after the other, and with one more ceil(U / (M + 1)). A step becomes shorter by the difference
+ * times the median of a unit, as if all machines were alike. Not known before some units are
+ * finished and steps taken, nor where the busiest machine's units would take longer than the steps
+ * do.
  */
 leat_dash_more leat_dash_estimate(const leat_crowd_seen *seen, int64_t units);
 

@@ -59,6 +59,17 @@ function drawn(name, attributes, text) {
     return made;
 }
 
+const drawn_parts = {};
+
+/** Draws a part of the page again only if it has changed: what somebody points at, or has marked,
+ * stays. */
+function if_changed(name, part, draw) {
+    const text = JSON.stringify(part);
+    if (drawn_parts[name] === text) return;
+    drawn_parts[name] = text;
+    draw();
+}
+
 // ---- Curves ----------------------------------------------------------------------------------
 
 function round_up(value) {
@@ -227,8 +238,8 @@ function cards() {
                   number(folder.best)]);
     if (folder && folder.checkpoint_step !== undefined)
         out.push(["newest checkpoint", "step " + count(folder.checkpoint_step)]);
-    $("cards").replaceChildren(...out.map(([label, value]) =>
-        element("div", "card", element("span", "", label), element("b", "", value))));
+    if_changed("cards", out, () => $("cards").replaceChildren(...out.map(([label, value]) =>
+        element("div", "card", element("span", "", label), element("b", "", value)))));
 }
 
 /** What is said under the name. */
@@ -377,7 +388,7 @@ function one_more(of) {
         $("more").textContent = of.state === "finished" ? "Nothing: the run is finished."
             : of.state !== "open" ? "Not known while the run is " + of.state + "."
             : !of.coordinated ? "Not known while no coordinator runs."
-            : more.machines === 0 ? "Steps are taken as soon as a machine works."
+            : of.all.active === 0 ? "Steps are taken as soon as a machine works."
             : measured ? "Not known: by the median time of a unit a step would take longer than " +
               "it does, so machines are not alike, or some have come or gone."
             : "Not known before steps are taken and units are finished.";
@@ -391,8 +402,8 @@ function one_more(of) {
           plural(more.rounds, "unit", "units") + " a step."
         : "Steps of " + time(more.step_then) + " instead of " + time(more.step_seconds) + ": " +
           Math.round(100 * gain) + " % faster.";
-    how.textContent = "A step has " + more.units + " units, and " +
-        plural(more.machines, "machine works", "machines work") + ": the busiest computes " +
+    how.textContent = "A step has " + more.units + " units, and those of the last steps were " +
+        "computed by " + plural(more.machines, "machine", "machines") + ": the busiest computes " +
         more.rounds + " of them one after the other, and with one more machine " +
         more.rounds_then + ". A unit takes " + time(more.unit_seconds) +
         " (the median of finished ones), a step " + time(more.step_seconds) +
@@ -412,11 +423,12 @@ function crowd() {
     const of = facts.database;
     $("crowd").hidden = !of || !of.all;
     if (!of || !of.all) return;
-    units(of);
+    const of_units = [of.ready, of.out, of.done, of.unit_size, of.payload_bytes, of.weights_bytes];
+    if_changed("units", of_units, () => units(of));
     one_more(of);
-    accounts(of);
-    machines(of);
-    events(of);
+    if_changed("accounts", [of.accounts, of.all], () => accounts(of));
+    if_changed("machines", [of.machines, of.all.machines], () => machines(of));
+    if_changed("events", of.events, () => events(of));
 }
 
 // ---- The stream ------------------------------------------------------------------------------

@@ -68,6 +68,7 @@ static leat_code read_all(leat_run_source *source, leat_error *err) {
     source->recent = recent;
     source->kept = kept;
     source->kept_count = count;
+    source->version++;
     pthread_mutex_lock(&source->lock);
     before = source->run;
     source->run = run;
@@ -255,6 +256,12 @@ void leat_run_source_fill(const leat_run_source *source, leat_dash_facts *facts)
     facts->kept_version = source->files[SAMPLES].mtime_ns / 1000000;
     if (leat_run_checkpoint_at(source->run, of.checkpoint_count - 1, &checkpoint))
         facts->checkpoint_step = checkpoint.step;
+}
+
+bool leat_run_source_state(const leat_run_source *source, int64_t *step, const char **state) {
+    *step = source->recent.step_number;
+    *state = source->recent.state;
+    return source->recent.state[0] != 0;
 }
 
 bool leat_run_source_may_be(const leat_run_source *source, const leat_crowd_run *run) {

@@ -28,6 +28,7 @@ typedef struct leat_run_source {
     int64_t *kept;
     int64_t kept_count;
     const char *problem; /* NULL: none */
+    int64_t version;     /* another one each time that it was read */
     pthread_mutex_t lock;
     leat_run *run; /* changes under the lock */
 } leat_run_source;
@@ -41,8 +42,9 @@ void leat_run_source_destroy(leat_run_source *source);
  * facts are then those from before, and the next look may succeed. */
 LEAT_MUST_CHECK leat_code leat_run_source_look(leat_run_source *source, leat_error *err);
 void leat_run_source_fill(const leat_run_source *source, leat_dash_facts *facts);
-/* Whether this run of a database may be that of the folder, by what both say of it: neither has the
- * other's number. */
+/* The last step of the folder and the hash of the state after it; false: it has none yet. */
+bool leat_run_source_state(const leat_run_source *source, int64_t *step, const char **state);
+/* Whether this run of a database may be that of the folder, by what both say of it. */
 bool leat_run_source_may_be(const leat_run_source *source, const leat_crowd_run *run);
 void leat_run_source_draw(const leat_run_source *source, leat_dash_curves *curves);
 /* The samples of a step, a PNG, to be closed by the caller. LEAT_ERR_NOT_FOUND: there are none;

@@ -117,12 +117,14 @@ static void one_more_machine(void **state) {
         {4, 12, 2, 8, 8, 3, 3},                             /* the busiest still has 3 */
         {1, 2, 5, 12, 7, 2, 1},      {5, 3, 2, 4, 4, 1, 1}, /* more machines than units */
         {1, 4, 5, 10, NAN, 0, 0},  /* units would take longer than the step does */
-        {0, 12, 2, 10, NAN, 0, 0}, /* nobody works */
+        {0, 12, 2, 10, NAN, 0, 0}, /* nobody has finished a unit */
         {3, 12, NAN, 10, NAN, 0, 0}, {3, 12, 2, NAN, NAN, 0, 0}, {3, 0, 2, 10, NAN, 0, 0},
     };
     (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        *facts = (leat_dash_facts){.seen = {.all.active = rows[i].machines,
+        /* however many are connected: those that finish nothing take no unit from others */
+        *facts = (leat_dash_facts){.seen = {.all.active = rows[i].machines + 7,
+                                            .delivered = rows[i].machines,
                                             .unit_seconds = rows[i].unit,
                                             .run.step_seconds = rows[i].step}};
         const leat_dash_more more = leat_dash_estimate(&facts->seen, rows[i].units);

@@ -65,6 +65,8 @@ typedef struct leat_metrics_recent {
     int64_t steps;                       /* lines of steps with numbers; 0: there is no last one */
     double values[LEAT_STEP_VALUES_MAX]; /* of the last step; NaN: not finite, or missing */
     bool has[LEAT_STEP_VALUES_MAX];      /* false: its line has no such value, as of another leat */
+    int64_t step_number;                 /* of the last step */
+    char state[65];                      /* hash of the state after it; "": its line has none */
     leat_metrics_seconds step, epoch;
     int64_t epochs; /* that have ended */
     bool crowded;   /* more than one in a step: the seconds of an epoch mean nothing */

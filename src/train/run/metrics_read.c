@@ -1,5 +1,6 @@
 /* metrics.jsonl as curves of few points (points.h), in one pass and bounded memory. */
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/lines.h"
@@ -37,6 +38,9 @@ static void add_step(curve *self, const leat_train_step *step, const json_t *lin
     memcpy(point.values, step->values, sizeof point.values);
     leat_points_add(&self->points, &point);
     recent->steps++;
+    recent->step_number = step->step;
+    const char *state = json_string_value(json_object_get(line, "state"));
+    snprintf(recent->state, sizeof recent->state, "%s", state != NULL ? state : "");
     memcpy(recent->values, step->values, sizeof recent->values);
     for (int i = 0; i < leat_value_count(step->names); i++)
         recent->has[i] = json_object_get(line, step->names[i].name) != NULL;
