@@ -14,6 +14,8 @@ typedef struct run_report {
     leat_run_kept grid[GRIDS];
     int32_t width[GRIDS], height[GRIDS];
     int grid_count;
+    leat_run_contributors contributors;
+    char ledger_problem[LEAT_MESSAGE_BYTES]; /* "": none */
 } run_report;
 
 /* ---- Curves ------------------------------------------------------------------------------- */
@@ -280,6 +282,46 @@ static void put_checkpoints(leat_textbuf *out, const run_report *report) {
     leat_textbuf_put(out, "</table></div>\n");
 }
 
+/* `refused` -1: there is no such number. */
+static void put_contributor(leat_textbuf *out, const char *name, int64_t units, int64_t all,
+                            int64_t refused) {
+    char words[LEAT_WORDS_BYTES];
+    leat_textbuf_put(out, "<tr><td class=\"text\">");
+    leat_html_text(out, name);
+    leat_textbuf_printf(out, "</td><td>%s</td>",
+                        leat_display_words(words, LEAT_DISPLAY_COUNT, (double)units));
+    leat_textbuf_printf(out, "<td>%s</td>",
+                        leat_display_words(words, LEAT_DISPLAY_SHARE, leat_ratio(units, all)));
+    leat_textbuf_printf(
+        out, "<td>%s</td></tr>\n",
+        refused < 0 ? "" : leat_display_words(words, LEAT_DISPLAY_COUNT, (double)refused));
+}
+
+/* Accounts are logins of a database: names that whoever invited them chose. */
+static void put_contributors(leat_textbuf *out, const run_report *report) {
+    const leat_run_contributors *all = &report->contributors;
+    char words[LEAT_WORDS_BYTES];
+    if (all->units == 0 && all->accounts == 0 && report->ledger_problem[0] == 0) return;
+    leat_textbuf_put(out, "<h2>Who computed it</h2>\n<div class=\"panel scroll\">");
+    if (report->ledger_problem[0] != 0) {
+        leat_textbuf_put(out, "<p>Not known: ");
+        leat_html_text(out, report->ledger_problem);
+        leat_textbuf_put(out, "</p></div>\n");
+        return;
+    }
+    leat_textbuf_put(out, "<table>\n<tr><th class=\"text\">account</th><th>units</th><th>share</th>"
+                          "<th>refused results</th></tr>\n");
+    for (int i = 0; i < all->count; i++)
+        put_contributor(out, all->shown[i].account, all->shown[i].units, all->units,
+                        all->shown[i].refused);
+    if (all->own > 0) put_contributor(out, "(the coordinator)", all->own, all->units, -1);
+    leat_textbuf_put(out, "</table>\n");
+    if (all->accounts > all->count)
+        leat_textbuf_printf(out, "<p>%d of %s accounts, those with most units.</p>\n", all->count,
+                            leat_display_words(words, LEAT_DISPLAY_COUNT, (double)all->accounts));
+    leat_textbuf_put(out, "</div>\n");
+}
+
 /* The first figure of a model's values, such as its loss, then what is measured, then the rest. */
 static void put_curves(leat_page *page, const run_report *report) {
     const leat_run_metrics *metrics = report->of.metrics;
@@ -295,8 +337,10 @@ static void put_page(leat_page *page, const void *user) {
     leat_textbuf *out = page->out;
     const run_report *report = user;
     leat_page_begin(out, report->of.facts.path, "leat train");
-    leat_textbuf_put(out, "<p class=\"sub\">A run of leat train. The page is updated during "
-                          "training; reload it to see progress.</p>\n</header>\n");
+    leat_textbuf_printf(out,
+                        "<p class=\"sub\">A run of leat %s. The page is updated during "
+                        "training; reload it to see progress.</p>\n</header>\n",
+                        report->contributors.units > 0 ? "coordinate" : "train");
     put_warnings(out, report);
     put_cards(out, report);
     leat_textbuf_put(out, "<div class=\"figures\">\n");
@@ -304,6 +348,7 @@ static void put_page(leat_page *page, const void *user) {
     draw_seconds(page, report->of.metrics);
     leat_textbuf_put(out, "</div>\n");
     put_grids(out, report);
+    put_contributors(out, report);
     put_checkpoints(out, report);
     put_settings(out, report);
     leat_page_end(out, "", NULL);
@@ -329,10 +374,19 @@ static leat_code load_grids(run_report *report, leat_error *err) {
     return LEAT_OK;
 }
 
+/* A ledger that is damaged does not keep the page from being written. */
+static leat_code load_contributors(run_report *report, leat_error *err) {
+    const leat_code code = leat_run_contributors_load(report->of.run, &report->contributors, err);
+    if (code == LEAT_OK || code == LEAT_ERR_MEMORY) return code;
+    snprintf(report->ledger_problem, sizeof report->ledger_problem, "%s", err->message);
+    return LEAT_OK;
+}
+
 static leat_code write_report(run_report *report, const char *path, leat_error *err) {
     char file[4200];
     leat_code code = leat_run_shown_open(&report->of, path, err);
     if (code == LEAT_OK) code = load_grids(report, err);
+    if (code == LEAT_OK) code = load_contributors(report, err);
     if (code != LEAT_OK) return code;
     snprintf(file, sizeof file, "%s/report.html", path);
     const leat_page_places places = {.path = file, .replace = true};

@@ -295,6 +295,28 @@ typedef struct leat_run_ledger {
 LEAT_API LEAT_MUST_CHECK leat_code leat_run_ledger_load(const leat_run *run, leat_run_ledger *out,
                                                         leat_error *err);
 
+/* An account, by its name in the database, and what it has computed of a run. */
+#define LEAT_RUN_ACCOUNT_BYTES 65
+typedef struct leat_run_contributor {
+    char account[LEAT_RUN_ACCOUNT_BYTES];
+    int64_t units; /* that are in the weights: each unit of a step once, without what a rewind took
+                    * back */
+    int64_t refused; /* of all its results */
+} leat_run_contributor;
+#define LEAT_RUN_CONTRIBUTORS_MAX 100
+typedef struct leat_run_contributors {
+    int64_t units, own; /* that are in the weights; of these the coordinator has computed */
+    int64_t accounts;   /* how many there are */
+    int count;          /* of them here: those with most units */
+    leat_run_contributor shown[LEAT_RUN_CONTRIBUTORS_MAX];
+} leat_run_contributors;
+/* Who has computed the run, by its ledger; all 0 if there is none. The lines are not checked
+ * against each other, as leat_run_ledger_load does. LEAT_ERR_CORRUPT names a line that lacks a
+ * step, a unit or a name. */
+LEAT_API LEAT_MUST_CHECK leat_code leat_run_contributors_load(const leat_run *run,
+                                                              leat_run_contributors *out,
+                                                              leat_error *err);
+
 /* What a run keeps of the steps that were measured, by step; false after the last. Of a DCGAN:
  * grids of samples. */
 typedef struct leat_run_kept {

@@ -265,7 +265,7 @@ class Invite(Runs):
         self.times = ["--hold-ms", "1000", "--poll-ms", "5"]
         coordinator = self.coordinate(steps)
         self.until_open(coordinator)
-        ann, bob = self.ticket("ann"), self.ticket("bob the second")
+        ann, bob = self.ticket("ann"), self.ticket("bob <i>2</i>")
         coordinator.process.send_signal(signal.SIGSTOP)
         self.addCleanup(coordinator.process.send_signal, signal.SIGCONT)
         self.work("--once", url=ann).end()
@@ -278,6 +278,11 @@ class Invite(Runs):
         coordinator.process.send_signal(signal.SIGCONT)
         self.work(url=bob)
         self.expect(coordinator, steps)
+        with open(f"{self.folder}/report.html", encoding="utf-8") as file:
+            page = file.read()
+        self.assertIn('<td class="text">bob &lt;i&gt;2&lt;/i&gt;</td><td>6</td><td>100.0 %</td>'
+                      '<td>0</td>', page)
+        self.assertNotIn("127.0.0.1", page)
 
 
 class Squatter(unittest.TestCase):
