@@ -1,5 +1,5 @@
 #!/bin/sh
-# A class on one machine: scripts/demo-class.sh [STEPS] (default: 320, below five minutes on 2
+# A class on one machine: scripts/demo-class.sh [STEPS] (default: 400, below five minutes on 2
 # cores). A coordinator with a PostgreSQL server of its own listens at 127.0.0.2, as at an address of
 # a room. Four volunteers get tickets; of their workers two are killed, and come back. A page follows
 # the run; a picture of it is taken if there is a Chromium (the program CHROMIUM, or one on PATH). In
@@ -16,7 +16,7 @@ case ${1:-} in
 *[!0-9]*) usage >&2; exit 2 ;;
 esac
 [ $# -le 1 ] || { usage >&2; exit 2; }
-steps=${1:-320}
+steps=${1:-400}
 [ "$steps" -ge 12 ] || { echo "demo-class: at least 12 steps, not $steps" >&2; exit 2; }
 case ${OUT:-/} in /*) ;; *) OUT=$PWD/$OUT ;; esac
 case ${PHOTOS:-/} in /*) ;; *) PHOTOS=$PWD/$PHOTOS ;; esac
@@ -193,7 +193,7 @@ fi
 run "ingest images into a data set of 64 x 64 pixels" "$leat" ingest images "$photos" -o "$out/faces"
 
 lesson=1
-set -- --width 16 --units 4 --unit-size 16 --micro-batch 16 --learning-rate 0.001 --codec-up bf16 \
+set -- --width 16 --units 4 --unit-size 8 --micro-batch 8 --learning-rate 0.001 --codec-up bf16 \
   --codec-down bf16 --steps "$steps" --sample-every $((steps / 4))
 coordinate "$@"
 step "a ticket for each volunteer"

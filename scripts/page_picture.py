@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The page of leat dash as a picture: scripts/page_picture.py URL FILE.png [--width PIXELS] [--dark]
+"""The page of leat dash as a picture: scripts/page_picture.py URL FILE.png [--width N] [--dark]
 
 Opens the page in a Chromium (the program CHROMIUM, or one on PATH), waits until its events and
 pictures are there, and takes all of it, at a width of 1280 pixels if none is given. A browser's own

@@ -126,8 +126,8 @@ class DashCrowd(Runs):
         self.assertIn("is not that of", done.stderr)
         self.server.sql(change % "-", database=self.database)
         # and one that says the same of itself, but has other weights: with other data, say
-        self.server.sql("update leat.step set state_hash = translate(state_hash, '0123456789abcdef', "
-                        "'123456789abcdef0')", database=self.database)
+        self.server.sql("update leat.step set state_hash = translate(state_hash, "
+                        "'0123456789abcdef', '123456789abcdef0')", database=self.database)
         done = leat("dash", self.folder, "--db", self.url("ann"), "--listen", "127.0.0.1:0",
                     status=2)
         self.assertIn("is not that of", done.stderr)
@@ -135,8 +135,9 @@ class DashCrowd(Runs):
 
     def one_more(self):
         """Of a run that is open, for an hour: of its 1001 machines one has finished units."""
-        self.server.sql("update leat.run set state = 'open', hold_ms = 3600000, coordinator_until = "
-                        "leat.clock() + interval '59 minutes'", database=self.database)
+        self.server.sql("update leat.run set state = 'open', hold_ms = 3600000, "
+                        "coordinator_until = leat.clock() + interval '59 minutes'",
+                        database=self.database)
         with Dash("--db", self.url("ann")) as dash:
             of = dash.until("facts", lambda of: "all" in of["database"])["database"]
             self.assertTrue(of["coordinated"])

@@ -217,7 +217,7 @@ class Invite(Runs):
         ticket = self.ticket("ann", "--machines", "1")
         self.ask("update leat.run set state = 'paused'")
         workers = [self.work(url=ticket).until("works on"), self.work(url=ticket)]
-        workers[1].until('leat: 1 machine works with the login "ann" already, as many as it is for;')
+        workers[1].until('1 machine works with the login "ann" already, as many as it is for;')
         self.until("select count(*) = 1 from pg_stat_activity where usename = 'ann'", coordinator)
         leat("status", "--db", ticket, status=0)
         # when the first one ends, it is next; nothing is said of poolers

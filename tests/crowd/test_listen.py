@@ -45,8 +45,8 @@ class Listen(Listening):
         db = words[words.index("--db") + 1]
         for command in (["invite", "eve"], ["revoke", "ann"], ["status"]):
             done = leat(*command, "--db", db, status=1)
-            self.assertRegex(done.stderr, "--db: Connection refused; the server of a run runs only while "
-                             "leat coordinate does; to start it: leat coordinate "
+            self.assertRegex(done.stderr, "--db: Connection refused; the server of a run runs only "
+                             "while leat coordinate does; to start it: leat coordinate "
                              rf"'{self.top}/a run' --db local --listen {self.address}:\d+ --resume "
                              "--data DIR\n")
         # the same ticket after a restart, whose certificate is a new one of the same authority

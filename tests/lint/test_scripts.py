@@ -11,7 +11,8 @@ import unittest
 HOME = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 SCRIPTS = ["bare-debian.sh", "bench.sh", "check", "cross-arm64.sh", "demo-class.sh", "demo.sh",
            "find-clang.sh", "install.sh", "lint", "maxtext-env.sh", "page_picture.py",
-           "pictures.sh", "python-env.sh", "python_abi.py", "run_pages.py", "schemas.py", "try-postgres.sh"]
+           "pictures.sh", "python-env.sh", "python_abi.py", "run_pages.py",
+           "schemas.py", "try-postgres.sh"]
 # Enough to print help, and nothing that could install, fetch or build.
 TOOLS = ["dirname", "env", "sed", "sh"]
 
