@@ -579,7 +579,7 @@ _leat() {
     _arguments '*:file:_files' \
       '--db[database, with the login of its owner or of a superuser, or - or @FILE to read the URL]:db:_files' \
       '--run[run that the ticket is for]:run:_files' \
-      '--machines[machines that may use this login at the same time; it gets one more connection, for checks, which another machine may take. For a login that already exists, this option alone changes the number, and its ticket stays valid]:machines:' \
+      '--machines[machines that may use this login at the same time; it gets one more connection, for checks and for leat status. For a login that already exists, this option alone changes the number, and its ticket stays valid]:machines:' \
       '--new-password[print another ticket for a login that was invited before; the earlier one no longer works, and its sessions are ended]' \
       '--help[show this text]' ;;
   'revoke'\ *)
