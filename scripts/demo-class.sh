@@ -28,8 +28,6 @@ class="ann bob carol dave"
 begun=$(date +%s)
 
 # ---- What runs ------------------------------------------------------------------------------------
-#
-# A process that was started is a child until it is waited for, so its number is that of no other.
 
 started='' # "NAME=NUMBER ..."
 
@@ -47,6 +45,13 @@ number_of() {
   done
 }
 
+# Whether it runs: a process with its number may be another one, which is no child of this script.
+runs() {
+  of=$(number_of "$1")
+  [ -n "$of" ] && grep -q "^State:[[:space:]]*[A-Y]" "/proc/$of/status" 2>/dev/null &&
+    grep -qx "PPid:[^0-9]*$$" "/proc/$of/status" 2>/dev/null
+}
+
 # Waits for its end: its exit status.
 ended() {
   of=$(number_of "$1")
@@ -59,9 +64,7 @@ ended() {
 
 # finish NAME [SIGNAL]: ends it, whatever it says to that.
 finish() {
-  of=$(number_of "$1")
-  [ -n "$of" ] || return 0
-  kill -s "${2:-TERM}" "$of" 2>/dev/null || true
+  ! runs "$1" || kill -s "${2:-TERM}" "$(number_of "$1")" 2>/dev/null || true
   ended "$1" 2>/dev/null || true
 }
 
@@ -85,14 +88,18 @@ die() {
   exit 1
 }
 
-runs() { kill -0 "$(number_of "$1")" 2>/dev/null; }
-
 # until_said NAME TEXT: waits until its messages have the text.
 until_said() {
   until grep -q -e "$2" "$out/$1.log" 2>/dev/null; do
     runs "$1" || { cat "$out/$1.log" >&2; die "$1 has ended"; }
     sleep 0.1
   done
+}
+
+# Of a worker, which ends with the run. One that was connecting when the server ended waits for it.
+settle() {
+  while runs "$1" && ! tail -n 1 "$out/$1.log" | grep -q "trying again"; do sleep 0.1; done
+  finish "$1"
 }
 
 taken() { sed -n '$s/.*"step": *\([0-9]*\).*/\1/p' "$out/run/metrics.jsonl" 2>/dev/null; }
@@ -159,10 +166,10 @@ save_page() {
 }
 
 picture() {
-  taken=0
+  result=0
   step "the page as a picture" scripts/page_picture.py "$url" "$out/page.png"
-  python3 scripts/page_picture.py "$url" "$out/page.png" || taken=$?
-  case $taken in
+  python3 scripts/page_picture.py "$url" "$out/page.png" || result=$?
+  case $result in
   0) return ;;
   3) echo "there is no Chromium here: the files of the page are saved in $out/page" ;;
   *) echo "no picture: the files of the page are saved in $out/page" ;;
@@ -232,20 +239,18 @@ if "$leat" invite eve --db "@$out/run/database/invite.url"; then die "eve was in
 lesson=2
 coordinate "$@" --resume
 step "workers connect again by themselves, with the tickets that they have"
-until_step $((steps * 2 / 3))
+until_step $((steps * 7 / 12))
 step "the machine of carol is gone (kill -9)"
 finish carol KILL
-until_step $((steps * 3 / 4))
+until_step $((steps * 2 / 3))
 step "and comes back"
 work carol
-until_step $((steps * 5 / 6))
+until_step $((steps * 3 / 4))
 step "who works" "$leat" status --db "@$out/ann.txt"
-"$leat" status --db "@$out/ann.txt"
+"$leat" status --db "@$out/ann.txt" || ! runs coordinator || die "no status"
 [ -z "$url" ] || picture
 ended coordinator || { cat "$out/coordinator.log" >&2; die "the coordinator failed"; }
-for name in $class; do
-  ended "$name" || { cat "$out/$name.log" >&2; die "the worker of $name failed"; }
-done
+for name in $class; do settle "$name"; done
 finish dash
 step "what the coordinator says"
 sed -n '/^units/,$p' "$out/coordinator.log"

@@ -8,8 +8,10 @@ status 3 if there is no Chromium.
 """
 import argparse
 import base64
+import contextlib
 import json
 import os
+import select
 import shutil
 import signal
 import subprocess
@@ -54,6 +56,8 @@ class Browser:
     def read(self):
         """The next message."""
         while b"\0" not in self.rest:
+            if not select.select([self.back], [], [], WAIT_SECONDS)[0]:
+                raise SystemExit(f"page_picture: no answer of the browser for {WAIT_SECONDS} s")
             part = os.read(self.back, 1 << 16)
             if not part:
                 raise SystemExit("page_picture: the browser has ended")
@@ -66,7 +70,8 @@ class Browser:
         message = {"id": self.number, "method": method, "params": parameters}
         if session:
             message["sessionId"] = session
-        os.write(self.out, json.dumps(message).encode() + b"\0")
+        with contextlib.suppress(BrokenPipeError):  # then there is no answer
+            os.write(self.out, json.dumps(message).encode() + b"\0")
         while True:
             answer = self.read()
             if answer.get("id") == self.number:
@@ -77,7 +82,8 @@ class Browser:
 
     def end(self):
         """With the processes that it has started, which are in its group."""
-        os.killpg(self.process.pid, signal.SIGKILL)
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(self.process.pid, signal.SIGKILL)
         self.process.wait()
 
 
@@ -121,6 +127,7 @@ def main():
     program = find_browser()
     if program is None:
         return 3
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # the browser ends with this script
     folder = tempfile.mkdtemp(prefix="leat-page-")
     try:
         browser = Browser(program, folder)
