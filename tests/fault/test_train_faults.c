@@ -185,6 +185,35 @@ static leat_code read_run(const void *of, leat_error *err) {
     return code;
 }
 
+/* Lines of a ledger, as far as who computed what is read of them: an account has two units. */
+static const char ledger[] = "{\"kind\":\"unit\",\"step\":1,\"unit\":0,\"account\":\"ann\"}\n"
+                             "{\"kind\":\"unit\",\"step\":1,\"unit\":1,\"account\":\"ann\"}\n"
+                             "{\"kind\":\"unit\",\"step\":2,\"unit\":0,\"account\":\"bob\"}\n";
+
+static leat_code read_contributors(const void *of, leat_error *err) {
+    leat_run_contributors found;
+    memset(&found, 1, sizeof found);
+    const leat_code code = leat_run_contributors_load(of, &found, err);
+    if (code != LEAT_OK) assert_int_equal(found.accounts + found.units, 0);
+    else assert_int_equal(found.accounts + found.units, 2 + 3);
+    return code;
+}
+
+static void contributors(void **state) {
+    char path[LEAT_PATH_BYTES];
+    leat_run *opened = NULL;
+    leat_error err = {0};
+    (void)state;
+    atomic_store(&fault_counted, FAULT_ALL);
+    sweep_step = 1;
+    snprintf(path, sizeof path, "%s/ledger.jsonl", done);
+    assert_int_equal(leat_file_save(path, ledger, sizeof ledger - 1, &err), LEAT_OK);
+    if (leat_run_open(&opened, done, &err) != LEAT_OK) fail_msg("%s", err.message);
+    sweep_faults(&(fault_sweep){"contributors", read_contributors, opened, NULL, 5});
+    leat_run_close(opened);
+    leat_path_discard(path);
+}
+
 static leat_code import_run(const void *of, leat_error *err) {
     (void)of;
     return leat_run_import(out, data, back, NULL, err);
@@ -243,6 +272,7 @@ int main(void) {
         cmocka_unit_test(training_that_fails_for_good),
         cmocka_unit_test(checkpoints_survive),
         cmocka_unit_test(reading),
+        cmocka_unit_test(contributors),
     };
     return cmocka_run_group_tests_name("faults of training", tests, setup, teardown);
 }
