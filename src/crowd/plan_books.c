@@ -1,0 +1,370 @@
+/*
+ * The rule by which the database gives units, in memory. Each function names the one of schema.sql
+ * and schema_limits.sql that it mirrors, for machines with a login each that fail at nothing.
+ */
+#include <string.h>
+
+#include "base/mem.h"
+#include "crowd/plan.h"
+
+/* Without a finished unit, a unit takes so long (leat.median_ms). */
+#define UNKNOWN_US (INT64_C(300) * 1000000)
+/* UNIT_LEASES: live ones of a unit at most; there are more than two only where parts take longer
+ * than a lease lasts. */
+enum { NOBODY = -1, UNIT_LEASES = 4 };
+
+/* A machine has two at most. Ended ones have the number 0. */
+typedef struct lease {
+    int64_t number, unit, granted, renewed;
+    bool copy;
+} lease;
+
+typedef enum unit_state { READY, OUT, DONE } unit_state;
+typedef struct unit {
+    unit_state state;
+    int32_t place;               /* in `out`, where it is OUT */
+    int32_t leases[UNIT_LEASES]; /* live ones by their place in `leases`; NOBODY */
+} unit;
+
+struct leat_plan_memory {
+    const leat_plan_setting *setting;
+    lease *leases; /* 2 a worker */
+    unit *units;
+    int32_t *out; /* units that are */
+    int32_t out_count;
+    int64_t first_ready; /* no unit before this one is */
+    int64_t next_number, done;
+    int64_t *times; /* of the results of the step, in order */
+    int64_t time_count;
+    int64_t median_before; /* of the step before; 0: there is none */
+    int64_t *paces;        /* of each worker from grant to result, the last time; 0: not known */
+};
+
+/* ---- Leases ---------------------------------------------------------------------------------- */
+
+/* leat.holds: an instant in the future, at most `length` away. */
+static bool holds(int64_t until, int64_t length, int64_t now) {
+    return until > now && until <= now + length;
+}
+
+/* leat.is_held; a lease lasts from its last sign of life on (claim, renew, put). */
+static bool is_held(const leat_plan_memory *of, const lease *l, int64_t now) {
+    return holds(l->renewed + of->setting->lease_us, of->setting->lease_us, now);
+}
+
+static lease *find(leat_plan_memory *of, int64_t worker, int64_t number) {
+    for (int i = 0; i < 2; i++)
+        if (number != 0 && of->leases[2 * worker + i].number == number)
+            return &of->leases[2 * worker + i];
+    return NULL;
+}
+
+/* How many live leases the unit has; *free: a place for another one, NOBODY: there is none. */
+static int count_leases(const unit *u, int *free) {
+    int count = 0;
+    *free = NOBODY;
+    for (int i = 0; i < UNIT_LEASES; i++) {
+        count += u->leases[i] != NOBODY;
+        if (u->leases[i] == NOBODY) *free = i;
+    }
+    return count;
+}
+
+static bool is_leased(const unit *u) {
+    int free = 0;
+    return count_leases(u, &free) > 0;
+}
+
+static void take_out(leat_plan_memory *of, unit *u) {
+    of->out[u->place] = of->out[--of->out_count];
+    of->units[of->out[u->place]].place = u->place;
+}
+
+static void set_state(leat_plan_memory *of, int64_t number, unit_state state) {
+    unit *u = &of->units[number];
+    if (u->state == OUT) take_out(of, u);
+    u->state = state;
+    if (state == OUT) {
+        u->place = of->out_count;
+        of->out[of->out_count++] = (int32_t)number;
+    }
+    if (state == READY && number < of->first_ready) of->first_ready = number;
+}
+
+static void end(leat_plan_memory *of, lease *l) {
+    const int32_t place = (int32_t)(l - of->leases);
+    unit *u = &of->units[l->unit];
+    for (int i = 0; i < UNIT_LEASES; i++)
+        if (u->leases[i] == place) u->leases[i] = NOBODY;
+    l->number = 0;
+}
+
+/* leat.put_back */
+static void put_back(leat_plan_memory *of, lease *l) {
+    const int64_t number = l->unit;
+    end(of, l);
+    if (of->units[number].state == OUT && !is_leased(&of->units[number]))
+        set_state(of, number, READY);
+}
+
+/* Ends all leases of a unit. */
+static void supersede(leat_plan_memory *of, unit *u) {
+    for (int i = 0; i < UNIT_LEASES; i++)
+        if (u->leases[i] != NOBODY) end(of, &of->leases[u->leases[i]]);
+}
+
+/* ---- Times ----------------------------------------------------------------------------------- */
+
+static int64_t middle(const int64_t *times, int64_t count) {
+    return (times[(count - 1) / 2] + times[count / 2]) / 2;
+}
+
+/* leat.median_ms: of the step, or of the one before it. */
+static int64_t median(const leat_plan_memory *of) {
+    if (of->time_count > 0) return middle(of->times, of->time_count);
+    return of->median_before > 0 ? of->median_before : UNKNOWN_US;
+}
+
+static void add_time(leat_plan_memory *of, int64_t us) {
+    int64_t low = 0, high = of->time_count;
+    while (low < high) {
+        const int64_t mid = (low + high) / 2;
+        if (of->times[mid] < us) low = mid + 1;
+        else high = mid;
+    }
+    memmove(&of->times[low + 1], &of->times[low],
+            (size_t)(of->time_count - low) * sizeof *of->times);
+    of->times[low] = us;
+    of->time_count++;
+}
+
+/* leat.end_overdue: a lease that is renewed for ever, where others work. */
+static bool end_overdue(leat_plan_memory *of, lease *l, int64_t now) {
+    const int64_t most = 20 * median(of), least = of->setting->lease_us;
+    if (now - l->granted <= (most > least ? most : least) || of->setting->workers < 2) return false;
+    put_back(of, l);
+    return true;
+}
+
+/* ---- Choosing -------------------------------------------------------------------------------- */
+
+/* What leat.choose looks at of a unit that is out. */
+typedef struct held {
+    int64_t since, renewed;
+    int live, accounts;
+    bool copied, mine;
+    int64_t ends; /* when its machines' paces let expect it; INT64_MAX: not known */
+} held;
+
+static held look(const leat_plan_memory *of, const unit *u, int64_t worker, int64_t now) {
+    held out = {.since = INT64_MAX, .renewed = INT64_MIN, .ends = INT64_MAX};
+    for (int i = 0; i < UNIT_LEASES; i++) {
+        if (u->leases[i] == NOBODY) continue;
+        const lease *l = &of->leases[u->leases[i]];
+        const int64_t owner = u->leases[i] / 2, pace = of->paces[owner];
+        const bool counts = is_held(of, l, now);
+        out.live++;
+        if (l->granted < out.since) out.since = l->granted;
+        if (l->renewed > out.renewed) out.renewed = l->renewed;
+        out.copied |= counts && l->copy;
+        out.accounts += counts;
+        out.mine |= owner == worker;
+        if (pace > 0 && l->granted + pace < out.ends) out.ends = l->granted + pace;
+    }
+    return out;
+}
+
+/* leat.choose, second: the first unit whose leases have all ended. */
+static int64_t choose_ended(leat_plan_memory *of, int64_t now) {
+    int64_t best = NOBODY;
+    for (int32_t i = 0; i < of->out_count; i++)
+        if (look(of, &of->units[of->out[i]], 0, now).accounts == 0 &&
+            (best == NOBODY || of->out[i] < best))
+            best = of->out[i];
+    if (best != NOBODY) supersede(of, &of->units[best]);
+    return best;
+}
+
+/* One copy; but a login that has the copies of its own units does not keep others waiting. */
+static bool may_copy(const leat_plan_memory *of, const held *unit_held, int64_t now) {
+    const int64_t silent = of->setting->silent_us, usual = median(of);
+    if (unit_held->mine || unit_held->live == UNIT_LEASES) return false;
+    return !unit_held->copied || (unit_held->accounts == 1 &&
+                                  unit_held->since + 2 * (usual > silent ? usual : silent) < now);
+}
+
+/* Not built: whether this machine's copy is expected first, or the unit is late by a quarter of
+ * what its machine needs. Where a pace is not known, as built. */
+static bool gains(const leat_plan_memory *of, const held *unit_held, int64_t worker, int64_t now) {
+    const int64_t own = of->paces[worker], ends = unit_held->ends;
+    if (own == 0 || ends == INT64_MAX) return unit_held->since + median(of) < now;
+    return ends > now ? now + own < ends : now > ends + (ends - unit_held->since) / 4;
+}
+
+/* leat.choose, third: the unit to copy, silent ones first, then the one that is out longest. */
+static int64_t choose_copy(const leat_plan_memory *of, int64_t worker, int64_t now) {
+    const leat_plan_copies copies = of->setting->copies;
+    int64_t best = NOBODY, best_key = 0;
+    bool best_silent = false;
+    if (copies == LEAT_PLAN_COPIES_NONE) return NOBODY;
+    for (int32_t i = 0; i < of->out_count; i++) {
+        const int64_t number = of->out[i];
+        const held unit_held = look(of, &of->units[number], worker, now);
+        const int64_t silent_us = of->setting->silent_us;
+        const bool silent = !holds(unit_held.renewed + silent_us, silent_us, now);
+        const bool gain = copies == LEAT_PLAN_COPIES_GAIN;
+        const bool late =
+            gain ? gains(of, &unit_held, worker, now) : unit_held.since + median(of) < now;
+        if (!may_copy(of, &unit_held, now) || !(silent || late)) continue;
+        const int64_t key = gain ? -unit_held.ends : unit_held.since;
+        const bool before = silent != best_silent ? silent
+                            : key != best_key     ? key < best_key
+                                                  : number < best;
+        if (best != NOBODY && !before) continue;
+        best = number;
+        best_key = key;
+        best_silent = silent;
+    }
+    return best;
+}
+
+static int64_t choose_ready(leat_plan_memory *of) {
+    while (of->first_ready < of->setting->units && of->units[of->first_ready].state != READY)
+        of->first_ready++;
+    return of->first_ready < of->setting->units ? of->first_ready : NOBODY;
+}
+
+/* ---- Books ----------------------------------------------------------------------------------- */
+
+/* leat.claim */
+static leat_code claim(void *memory, int64_t now, int64_t worker, int64_t kept,
+                       leat_plan_lease *out, leat_error *err) {
+    leat_plan_memory *of = memory;
+    lease *l = NULL;
+    bool copy = false;
+    (void)err;
+    *out = (leat_plan_lease){0};
+    for (int i = 0; i < 2; i++) {
+        lease *each = &of->leases[2 * worker + i];
+        if (each->number != 0 && each->number != kept) put_back(of, each);
+        if (each->number == 0) l = each;
+    }
+    LEAT_ASSERT(l != NULL);
+    int64_t chosen = choose_ready(of);
+    if (chosen == NOBODY) chosen = choose_ended(of, now);
+    if (chosen == NOBODY) {
+        chosen = choose_copy(of, worker, now);
+        copy = true;
+    }
+    if (chosen == NOBODY) return LEAT_OK;
+    unit *u = &of->units[chosen];
+    *l = (lease){++of->next_number, chosen, now, now, copy};
+    int at = NOBODY;
+    (void)count_leases(u, &at);
+    LEAT_ASSERT(at != NOBODY);
+    u->leases[at] = (int32_t)(l - of->leases);
+    if (u->state != OUT) set_state(of, chosen, OUT);
+    *out = (leat_plan_lease){l->number, chosen, copy};
+    return LEAT_OK;
+}
+
+/* leat.renew */
+static leat_code renew(void *memory, int64_t now, int64_t worker, const leat_plan_lease *given,
+                       bool *over, leat_error *err) {
+    leat_plan_memory *of = memory;
+    lease *l = find(of, worker, given->lease);
+    (void)err;
+    *over = l == NULL || end_overdue(of, l, now);
+    if (!*over) l->renewed = now;
+    return LEAT_OK;
+}
+
+/* leat.put */
+static leat_code put(void *memory, int64_t now, int64_t worker, const leat_plan_lease *given,
+                     int64_t part, bool *over, leat_error *err) {
+    (void)part;
+    return renew(memory, now, worker, given, over, err);
+}
+
+/* leat.submit */
+static leat_code submit(void *memory, int64_t now, int64_t worker, const leat_plan_lease *given,
+                        bool *over, leat_error *err) {
+    leat_plan_memory *of = memory;
+    lease *l = find(of, worker, given->lease);
+    (void)err;
+    *over = l == NULL;
+    if (*over) return LEAT_OK;
+    unit *u = &of->units[l->unit];
+    LEAT_ASSERT(u->state == OUT);
+    add_time(of, now - l->granted);
+    of->paces[worker] = now - l->granted;
+    supersede(of, u);
+    set_state(of, given->unit, DONE);
+    of->done++;
+    return LEAT_OK;
+}
+
+/* leat.release */
+static leat_code release(void *memory, int64_t now, int64_t worker, const leat_plan_lease *given,
+                         leat_error *err) {
+    leat_plan_memory *of = memory;
+    lease *l = find(of, worker, given->lease);
+    (void)now;
+    (void)err;
+    if (l != NULL) put_back(of, l);
+    return LEAT_OK;
+}
+
+static void open_step(leat_plan_memory *of) {
+    for (int64_t k = 0; k < of->setting->units; k++) {
+        LEAT_ASSERT(!is_leased(&of->units[k]));
+        of->units[k].state = READY;
+    }
+    of->first_ready = of->done = of->time_count = 0;
+}
+
+/* leat.commit_step: no lease is live, because each unit has its result. */
+static leat_code commit(void *memory, int64_t now, leat_error *err) {
+    leat_plan_memory *of = memory;
+    (void)now;
+    (void)err;
+    LEAT_ASSERT(of->done == of->setting->units && of->out_count == 0);
+    of->median_before = median(of);
+    open_step(of);
+    return LEAT_OK;
+}
+
+leat_code leat_plan_memory_create(leat_plan_memory **out, const leat_plan_setting *setting,
+                                  leat_plan_books *books, leat_error *err) {
+    *out = NULL;
+    *books = (leat_plan_books){NULL, claim, renew, put, submit, release, commit};
+    leat_plan_memory *of = NULL;
+    LEAT_TRY(leat_plan_check(setting, err));
+    LEAT_TRY(LEAT_NEW(&of, 1, err));
+    leat_code code = LEAT_NEW(&of->leases, 2 * setting->workers, err);
+    if (code == LEAT_OK) code = LEAT_NEW(&of->units, setting->units, err);
+    if (code == LEAT_OK) code = LEAT_NEW(&of->out, setting->units, err);
+    if (code == LEAT_OK) code = LEAT_NEW(&of->times, setting->units, err);
+    if (code == LEAT_OK) code = LEAT_NEW(&of->paces, setting->workers, err);
+    if (code != LEAT_OK) {
+        leat_plan_memory_destroy(of);
+        return code;
+    }
+    of->setting = setting;
+    books->of = of;
+    for (int64_t k = 0; k < setting->units; k++)
+        for (int i = 0; i < UNIT_LEASES; i++) of->units[k].leases[i] = NOBODY;
+    open_step(of);
+    *out = of;
+    return LEAT_OK;
+}
+
+void leat_plan_memory_destroy(leat_plan_memory *memory) {
+    if (memory == NULL) return;
+    leat_free(memory->leases);
+    leat_free(memory->units);
+    leat_free(memory->out);
+    leat_free(memory->times);
+    leat_free(memory->paces);
+    leat_free(memory);
+}

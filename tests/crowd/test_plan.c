@@ -1,0 +1,230 @@
+/* A run of machines that there are not (plan.h), against what can be said without it. */
+#include <stdio.h>
+#include <string.h>
+
+#include "check.h"
+#include "crowd/plan.h"
+
+enum { MS = 1000, S = 1000000, MIB = 1 << 20 };
+
+/* Machines that are alike, without bytes; calls and commits take no time. */
+static leat_plan_setting alike(int64_t workers, int64_t units) {
+    leat_plan_setting of = leat_plan_setting_default();
+    of.workers = workers;
+    of.units = units;
+    of.unit_us = 8 * S;
+    of.poll_us = 1 * MS;
+    of.ask_us = 2 * MS;
+    return of;
+}
+
+static leat_plan_sums run(const leat_plan_setting *of) {
+    leat_plan_sums sums;
+    assert_ok(leat_plan_run(of, &sums, err));
+    assert_int_equal(sums.steps, of->steps - 1);
+    assert_int_equal(sums.counted, sums.steps * of->units);
+    assert_true(sums.useful_us <= sums.spent_us);
+    assert_true(sums.capacity > 0);
+    return sums;
+}
+
+static double step_of(const leat_plan_sums *sums) {
+    return 1e-6 * (double)sums->us / (double)sums->steps;
+}
+
+/* A step takes so many seconds, but for the pauses between looks and questions. */
+static void expect_step(const leat_plan_setting *of, double seconds) {
+    const leat_plan_sums sums = run(of);
+    const double most = seconds + 1e-6 * (double)(2 * of->poll_us + 2 * of->ask_us);
+    if (step_of(&sums) < seconds - 1e-4 || step_of(&sums) > most)
+        fail_msg("%lld units, %lld workers: %f s instead of %f s", (long long)of->units,
+                 (long long)of->workers, step_of(&sums), seconds);
+}
+
+static void expect_shares(const leat_plan_setting *of, double useful, double speed) {
+    const leat_plan_sums sums = run(of);
+    const double u = sums.useful_us / sums.spent_us, s = (double)sums.counted / sums.capacity;
+    if (u < useful - 0.002 || u > useful + 0.002 || s < speed - 0.002 || s > speed + 0.002)
+        fail_msg("%lld units, %lld workers: %f and %f instead of %f and %f", (long long)of->units,
+                 (long long)of->workers, u, s, useful, speed);
+}
+
+/* Machines that are alike compute in rounds, and nobody copies: nothing is out for longer than
+ * usual before it is there. */
+static void rounds(void **state) {
+    static const struct {
+        int64_t workers, units, rounds;
+    } cases[] = {{1, 1, 1}, {1, 7, 7}, {2, 2, 1}, {2, 3, 2}, {3, 12, 4}, {4, 13, 4}, {5, 3, 1}};
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        for (int copies = LEAT_PLAN_COPIES_AS_BUILT; copies <= LEAT_PLAN_COPIES_GAIN; copies++) {
+            leat_plan_setting of = alike(cases[i].workers, cases[i].units);
+            of.copies = (leat_plan_copies)copies;
+            expect_step(&of, 8.0 * (double)cases[i].rounds);
+            expect_shares(&of, 1, (double)of.units / (double)(of.workers * cases[i].rounds));
+            assert_int_equal(run(&of).copies, 0);
+        }
+}
+
+/* A result is sent while the next unit is computed; the last one of a step is waited for. */
+static void links(void **state) {
+    (void)state;
+    leat_plan_setting of = alike(1, 6);
+    of.payload_bytes = 3 * MIB;
+    of.up_bits = 8 * MIB; /* a part a second */
+    expect_step(&of, 6 * 8 + 3);
+    of.payload_bytes = 15 * MIB;
+    expect_step(&of, 8 + 6 * 15);
+    of.payload_bytes = 0;
+    of.weights_bytes = 2 * MIB + MIB / 2;
+    of.down_bits = 8 * MIB;
+    expect_step(&of, 2.5 + 6 * 8);
+    of = alike(5, 5);
+    of.copies = LEAT_PLAN_COPIES_NONE; /* of units that are sent */
+    of.payload_bytes = MIB;
+    of.server_bits = 8 * MIB; /* one after the other */
+    expect_step(&of, 8 + 5);
+    of.up_bits = 2 * MIB; /* one takes four seconds, during which three others pass */
+    expect_step(&of, 8 + 5);
+    of.server_bits = 80 * MIB;
+    expect_step(&of, 8 + 4);
+    of = alike(5, 5);
+    of.copies = LEAT_PLAN_COPIES_NONE;
+    of.weights_bytes = MIB;
+    of.server_bits = 8 * MIB;
+    expect_step(&of, 5 + 8);
+    leat_plan_sums sums = run(&of);
+    assert_int_equal(sums.down_bytes, sums.steps * 5 * MIB);
+    of = alike(2, 4);
+    of.payload_bytes = 5000;
+    sums = run(&of);
+    assert_int_equal(sums.up_bytes, sums.counted * 5000);
+}
+
+/* What the coordinator does one after the other: it reads once what comes in the order of units,
+ * and twice what does not. */
+static void coordinator(void **state) {
+    (void)state;
+    leat_plan_setting of = alike(4, 4);
+    of.commit_us = 2 * S;
+    expect_step(&of, 8 + 2);
+    of.commit_us = 0;
+    of.read_us = 3 * S;
+    expect_step(&of, 8 + 4 * 3);
+    of = alike(1, 3);
+    of.read_us = 15 * S; /* longer than a unit: the last one waits */
+    expect_step(&of, 8 + 3 * 15);
+    of = alike(1, 1);
+    of.call_us = 100 * MS; /* claim, weights; a claim that gives nothing comes before the result */
+    of.ask_us = 1 * S;
+    expect_step(&of, 8.3);
+}
+
+/* The speeds are drawn: about as much as asked for, by seed and number, and of no other machine. */
+static void speeds(void **state) {
+    leat_plan_setting of = alike(1000, 1);
+    double sum = 0, squares = 0;
+    (void)state;
+    assert_int_equal(leat_plan_unit_us(&of, 3), 8 * S);
+    of.spread = 0.3;
+    int below = 0;
+    for (int64_t i = 0; i < of.workers; i++) {
+        const double us = (double)leat_plan_unit_us(&of, i) / (8 * S);
+        sum += us;
+        squares += us * us;
+        below += us < 1;
+    }
+    const double mean = sum / 1000, deviation = squares / 1000 - mean * mean;
+    assert_true(mean > 1.02 && mean < 1.07);            /* e^(0.3^2 / 2) is 1.046 */
+    assert_true(deviation > 0.08 && deviation < 0.125); /* 0.103 */
+    assert_true(below > 450 && below < 550);
+    /* the same on every machine */
+    assert_int_equal(leat_plan_unit_us(&of, 0), 10830443);
+    of.seed = 1;
+    assert_int_equal(leat_plan_unit_us(&of, 0), 4816013);
+}
+
+/* What is asked of the rule: nearly all of the machines' speed where there are ten
+ * units for each. */
+static void thirty(void **state) {
+    (void)state;
+    leat_plan_setting of = alike(30, 300);
+    leat_plan_setting other;
+    of.spread = 0.3;
+    of.unit_us = 20 * S;
+    of.payload_bytes = 12930000;
+    of.weights_bytes = 12700000;
+    of.up_bits = of.down_bits = 100000000;
+    of.server_bits = 1000000000;
+    of.read_us = 60 * MS;
+    of.commit_us = 1 * S;
+    of.poll_us = 500 * MS;
+    of.ask_us = 5 * S;
+    const leat_plan_sums built = run(&of);
+    assert_true((double)built.counted > 0.85 * (double)built.finished);
+    assert_true(built.useful_us > 0.85 * built.spent_us);
+    assert_true((double)built.counted > 0.85 * built.capacity);
+    assert_true(built.copies > 0);
+    /* nothing decides it but the setting */
+    const leat_plan_sums again = run(&of);
+    assert_memory_equal(&built, &again, sizeof built);
+    assert_int_equal(built.us, 1663840000);
+    other = of;
+    other.copies = LEAT_PLAN_COPIES_NONE;
+    const leat_plan_sums none = run(&other);
+    assert_true(none.copies == 0 && none.useful_us == none.spent_us && none.abandoned == 0);
+    assert_int_equal(none.finished, none.counted);
+    /* what is proposed */
+    other.copies = LEAT_PLAN_COPIES_GAIN;
+    const leat_plan_sums gain = run(&other);
+    assert_true(gain.us < built.us && gain.copies < built.copies);
+    other.seed = 1;
+    assert_true(run(&other).us != gain.us);
+}
+
+/* A machine whose part takes longer than silence may last is copied, and one whose part takes
+ * longer than a lease lasts loses its unit. */
+static void slow_links(void **state) {
+    (void)state;
+    leat_plan_setting of = alike(3, 5);
+    of.payload_bytes = 4 * MIB;
+    of.up_bits = 200000; /* a part takes 42 s */
+    of.poll_us = 500 * MS;
+    of.ask_us = 5 * S;
+    of.steps = 3;
+    const leat_plan_sums silent = run(&of);
+    assert_true(silent.copies > 0);
+    of.up_bits = 20000; /* 420 s, longer than a lease: they take each other's units away for ever */
+    leat_plan_sums none;
+    assert_fails(leat_plan_run(&of, &none, err), LEAT_ERR_OPTION, "more than 30 days");
+}
+
+static void refusals(void **state) {
+    leat_plan_sums sums;
+    leat_plan_setting of = alike(1, 1);
+    (void)state;
+    of.workers = 0;
+    assert_fails(leat_plan_run(&of, &sums, err), LEAT_ERR_OPTION, "0 workers: 1 to 10000");
+    of = alike(1, 100001);
+    assert_fails(leat_plan_run(&of, &sums, err), LEAT_ERR_OPTION, "100001 units");
+    of = alike(1, 1);
+    of.up_bits = 10;
+    assert_fails(leat_plan_run(&of, &sums, err), LEAT_ERR_OPTION, "10 bits a second up");
+    of = alike(1, 1);
+    of.spread = 0.0 / 0.0;
+    assert_fails(leat_plan_run(&of, &sums, err), LEAT_ERR_OPTION, "nan: 0 to 1");
+    of = alike(1, LEAT_PLAN_UNITS_MAX);
+    of.unit_us = LEAT_PLAN_UNIT_US_MAX;
+    of.renew_us = INT64_C(86400) * S;
+    assert_fails(leat_plan_run(&of, &sums, err), LEAT_ERR_OPTION, "more than 30 days");
+    assert_int_equal(sums.counted, 0);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(rounds),   cmocka_unit_test(links),  cmocka_unit_test(coordinator),
+        cmocka_unit_test(speeds),   cmocka_unit_test(thirty), cmocka_unit_test(slow_links),
+        cmocka_unit_test(refusals),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
