@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "crowd/crowd.h"
+#include "crowd/plan.h"
 #include "facts.h"
 #include "train/train.h"
 
@@ -70,6 +71,29 @@ static int settings_of_database(leat_cli *cli, const char *run, leat_coordinate_
     return leat_cli_fail(cli, &err);
 }
 
+/* What is of a run, which a plan has not. */
+static int refuse_without_plan(leat_cli *cli) {
+    static const char *const names[] = {"uplink", "server-link", "unit-seconds", "spread"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (leat_cli_given(cli, names[i]))
+            return leat_cli_usage(cli, "--%s is of a plan: add --plan WORKERS, or omit it",
+                                  names[i]);
+    return 0;
+}
+
+/* Without a database, and without a run where --resume does not take its settings. */
+static int run_plan(leat_cli *cli) {
+    leat_coordinate_options options = leat_coordinate_options_default();
+    leat_train_wanted wanted;
+    const char *model = leat_cli_text(cli, "model");
+    leat_train_wanted_begin(&wanted, model, leat_coordinate_train_table(), &options.train);
+    int status = leat_cli_set(cli, leat_coordinate_options_table(), &options);
+    if (status == 0) status = leat_train_wanted_read(&wanted, cli, leat_cli_argument(cli, 0));
+    if (status == 0) status = leat_coordinate_plan(cli, model, &options);
+    leat_train_wanted_free(&wanted);
+    return status;
+}
+
 static int run_coordinate(leat_cli *cli) {
     leat_coordinate_options options = leat_coordinate_options_default();
     leat_train_wanted wanted;
@@ -78,13 +102,15 @@ static int run_coordinate(leat_cli *cli) {
         leat_out(cli, "%s", leat_crowd_roles_sql());
         return 0;
     }
+    if (leat_cli_given(cli, "plan")) return run_plan(cli);
     const char *run = leat_cli_argument(cli, 0);
     leat_crowd_forget_environment();
     leat_train_wanted_begin(&wanted, leat_cli_text(cli, "model"), leat_coordinate_train_table(),
                             &options.train);
     leat_cli_cancellable(cli);
     (void)gethostname(host, sizeof host - 1);
-    int status = leat_crowd_url(cli, leat_cli_text(cli, "db"), url);
+    int status = refuse_without_plan(cli);
+    if (status == 0) status = leat_crowd_url(cli, leat_cli_text(cli, "db"), url);
     options.url = url;
     options.who = host;
     if (leat_cli_given(cli, "name")) options.name = leat_cli_text(cli, "name");
@@ -136,6 +162,8 @@ static const leat_cli_option options[] = {
          "print SQL, for a server's superuser, that revokes rights that volunteers do not need, "
          "and exit (--db local does this itself)",
      .is_alone = true},
+    {.own.name = "plan", .table = leat_crowd_plan_options_table, .is_alone = true},
+    {.table = leat_crowd_plan_options_table},
     LEAT_TRAIN_OPTION_REPLACE,
     LEAT_CLI_OPTION_JSON,
     {0},
@@ -152,6 +180,8 @@ static const leat_cli_example examples[] = {
     {"leat coordinate run --db postgresql://me:secret@db.example.org/class --data faces --epochs 5 "
      "--serve-data",
      "the same for workers without the data set, who fetch it from the database"},
+    {"leat coordinate --plan 12 --data faces --uplink 10Mbit",
+     "which --units and --unit-size are good for twelve machines"},
     {"leat coordinate run --db postgresql://me:secret@db.example.org/class --data faces --resume",
      "continue after an interruption, on any machine"},
     {.line = NULL},
@@ -174,6 +204,10 @@ const leat_cli_command leat_cmd_coordinate = {
         "programs must be installed. As root, the "
         "server runs as user postgres (or nobody), who must be able to enter the folder RUN and "
         "every folder above it.\n\n"
+        "--units and --unit-size decide how much of what the machines compute becomes progress, "
+        "and "
+        "cannot be changed later. --plan WORKERS simulates steps of the run with so many machines "
+        "of different speeds, needs only --data, and prints a table with a recommendation.\n\n"
         "The command that lends a machine is printed to stderr.",
     .argument = "RUN",
     .min_arguments = 1,

@@ -29,7 +29,9 @@ const leat_cli_option leat_cli_models[] = {
 };
 
 const leat_facts *const leat_facts_tables[] = {
-    &leat_facts_train,  &leat_facts_estimate, &leat_facts_coordinate,
-    &leat_facts_work,   &leat_facts_status,   &leat_facts_run,
-    &leat_facts_sample, &leat_facts_eval,     NULL,
+    &leat_facts_train,      &leat_facts_estimate,
+    &leat_facts_coordinate, &leat_facts_plan,
+    &leat_facts_work,       &leat_facts_status,
+    &leat_facts_run,        &leat_facts_sample,
+    &leat_facts_eval,       NULL,
 };

@@ -107,7 +107,8 @@ typedef struct leat_facts {
 /* All tables with a schema; ends with NULL (commands.c). */
 extern const leat_facts *const leat_facts_tables[];
 extern const leat_facts leat_facts_train, leat_facts_estimate, leat_facts_coordinate,
-    leat_facts_work, leat_facts_status, leat_facts_run, leat_facts_sample, leat_facts_eval;
+    leat_facts_plan, leat_facts_work, leat_facts_status, leat_facts_run, leat_facts_sample,
+    leat_facts_eval;
 
 void leat_facts_json(leat_json *json, const leat_fact *rows, const void *source);
 void leat_facts_write(leat_cli *cli, const leat_fact *rows, const char *layout, const void *source);

@@ -284,6 +284,55 @@ LEAT_API LEAT_MUST_CHECK leat_code leat_revoke(const char *url, const char *logi
  * in the database of the run. */
 LEAT_API const char *leat_crowd_roles_sql(void);
 
+/* ---- How many units a run should have -------------------------------------------------------- */
+
+#define LEAT_CROWD_PLAN_WORKERS_MAX 1000
+typedef struct leat_crowd_plan_options {
+    int64_t workers;          /* machines, 1 to LEAT_CROWD_PLAN_WORKERS_MAX */
+    int64_t units, unit_size; /* of a step, as wanted: samples, or batches of graphs */
+    int64_t multiple;         /* of which every size of a unit is one: a micro-batch, or 1 */
+    double unit_seconds;      /* that a usual machine computes a unit of unit_size, 0.001 to 3600 */
+    double spread;            /* standard deviation of the logarithm of the machines' speeds, 0 to
+                               * 1 */
+    int64_t payload_bytes, weights_bytes; /* as in leat_train_estimate, at most 512 MiB */
+    int64_t link_bits;   /* per second, each way, of each machine's link; 0: no limit */
+    int64_t server_bits; /* the same of the database's, which all machines share */
+    int64_t part_bytes, lease_ms, renew_ms, silent_ms, poll_ms; /* as in leat_coordinate_options */
+} leat_crowd_plan_options;
+/* One machine, 10 s a unit, links of 100 Mbit/s and 1 Gbit/s, a spread of 0.3, no bytes; the rest
+ * as leat_coordinate_options_default. */
+LEAT_API leat_crowd_plan_options leat_crowd_plan_options_default(void);
+/* The options that a person sets: "plan" (workers), "uplink", "server-link", "unit-seconds",
+ * "spread". */
+LEAT_API const leat_setting_table *leat_crowd_plan_options_table(void);
+
+/* A number of units of a step, and what it leads to. */
+typedef struct leat_crowd_plan_row {
+    int64_t units, unit_size;
+    double step_seconds;
+    double useful_share;  /* of the time in which machines compute: that for results that count */
+    double counted_share; /* of the units that are computed to the end: those that count */
+    double speed_share;   /* of what the machines compute if they do nothing else: what counts */
+    int64_t up_bytes, down_bytes; /* of all machines, a step */
+} leat_crowd_plan_row;
+
+#define LEAT_CROWD_PLAN_ROWS 12
+typedef struct leat_crowd_plan_table {
+    leat_crowd_plan_row rows[LEAT_CROWD_PLAN_ROWS]; /* by the samples of a step, then by units */
+    int count;
+    int best;       /* the fewest samples a step with a speed_share of 85 %, or the highest share */
+    bool is_enough; /* it has 85 % */
+} leat_crowd_plan_table;
+/*
+ * Simulates steps of a run: with the units that are wanted, with the same samples in one, two, four
+ * and ten units for each machine, and with so many units of the wanted size. Machines have a login
+ * each and the data set; nothing is lost. The numbers are a function of the options.
+ * LEAT_ERR_OPTION: one of them is out of range, or a step takes more than 30 days.
+ * Source: src/crowd/plan.h.
+ */
+LEAT_API LEAT_MUST_CHECK leat_code leat_crowd_plan(const leat_crowd_plan_options *options,
+                                                   leat_crowd_plan_table *table, leat_error *err);
+
 /* ---- What a database is good for ------------------------------------------------------------ */
 
 /* What is between this machine and the server: each transaction or statement on another connection

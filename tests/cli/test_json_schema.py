@@ -33,7 +33,8 @@ COMMANDS = {
     "train dcgan": ["train-dcgan", "train-dcgan-dry-run"],
     "train vgae": ["train-graphs", "train-graphs-dry-run"],
     "train gat": ["train-graphs", "train-graphs-dry-run"], "eval": ["eval"], "sample": ["sample"],
-    "coordinate": ["coordinate"], "work": ["work"], "status": ["status"], "doctor": ["doctor"],
+    "coordinate": ["coordinate", "coordinate-plan"], "work": ["work"], "status": ["status"],
+    "doctor": ["doctor"],
     "version": ["version"]}
 
 # The schemas of commands that write lines, each one a document, whatever their options.
@@ -284,6 +285,7 @@ def images():
 def training():
     train = ["train", "dcgan", at("faces"), *SMALL, "--checkpoint-every", 2]
     take("train-dcgan-dry-run", *train, "--epochs", 2, "--dry-run")
+    take("coordinate-plan", "coordinate", "--plan", 3, "--data", at("faces"), *SMALL)
     for words in (["--steps", 4, "--sample-every", 2], ["--resume"]):
         take("train-dcgan", *train, "-o", at("run"), *words)
     take("sample", "sample", at("run"), "-o", at("grid.png"), "--count", 4)

@@ -1,0 +1,214 @@
+/* leat coordinate --plan: measures a unit on this machine, simulates the run for several numbers
+ * and sizes of units, and shows the table. */
+#include "crowd/plan.h"
+
+#include <stddef.h>
+#include <stdio.h>
+
+#include "facts.h"
+
+/* From this share of it on, a link is what the steps wait for. */
+#define LINK_IS_FULL 0.8
+
+typedef struct plan_source {
+    leat_crowd_plan_options options;
+    leat_crowd_plan_table table;
+    const char *many; /* what a unit has: "images" */
+    bool measured;    /* the seconds of a unit */
+    char uplink[LEAT_SETTING_BYTES], server_link[LEAT_SETTING_BYTES];
+} plan_source;
+
+/* ---- The table ------------------------------------------------------------------------------- */
+
+typedef struct plan_row {
+    leat_crowd_plan_row of;
+    int64_t samples;
+    const char *mark;
+} plan_row;
+
+static bool row_at(const void *source, int index, void *item) {
+    const leat_crowd_plan_table *table = &((const plan_source *)source)->table;
+    plan_row *out = item;
+    if (index >= table->count) return false;
+    out->of = table->rows[index];
+    out->samples = out->of.units * out->of.unit_size;
+    out->mark = index == table->best ? "*" : " ";
+    return true;
+}
+
+#define AT(member) offsetof(plan_row, member)
+static const leat_fact row_facts[] = {
+    {"units", LEAT_FACT_INT, AT(of.units), .help = "Units of a step (--units)."},
+    {"unit_size", LEAT_FACT_INT, AT(of.unit_size),
+     .help = "Images, or batches of graphs, of each unit (--unit-size)."},
+    {"step_samples", LEAT_FACT_INT, AT(samples), .help = "Those of a step."},
+    {"step_seconds", LEAT_FACT_REAL, AT(of.step_seconds), .digits = 1,
+     .help = "Seconds of a step."},
+    {"useful_share", LEAT_FACT_REAL, AT(of.useful_share), LEAT_FACT_SHARE,
+     .help = "Share of the time in which machines compute that they spend on results that count."},
+    {"counted_share", LEAT_FACT_REAL, AT(of.counted_share), LEAT_FACT_SHARE,
+     .help = "Share of the units that machines compute to the end whose results count."},
+    {"speed_share", LEAT_FACT_REAL, AT(of.speed_share), LEAT_FACT_SHARE,
+     .help = "Units that count, of those that the machines would compute in this time if they did "
+             "nothing else."},
+    {"up_bytes", LEAT_FACT_INT, AT(of.up_bytes), LEAT_FACT_BYTES,
+     .help = "Bytes that all machines send in a step."},
+    {"down_bytes", LEAT_FACT_INT, AT(of.down_bytes), LEAT_FACT_BYTES,
+     .help = "Bytes that they fetch."},
+    {"mark", LEAT_FACT_TEXT, AT(mark), .help = NULL},
+    {0},
+};
+#undef AT
+
+_Static_assert(sizeof(plan_row) <= LEAT_FACT_ITEM_BYTES, "an item of a list");
+
+static const leat_fact_list rows = {
+    .rows = row_facts,
+    .one = "A number of units, and what it leads to.",
+    .at = row_at,
+    .before = "\n   units x size  samples    step s   useful   of the speed  up a step\n",
+    .item = "{mark}{units:7} x {unit_size:-6}{step_samples:7} {step_seconds:9} {useful_share:8} "
+            "{speed_share:14}  {up_bytes:9}\n",
+};
+
+/* ---- The rest -------------------------------------------------------------------------------- */
+
+static const leat_crowd_plan_row *best_of(const void *source) {
+    const leat_crowd_plan_table *table = &((const plan_source *)source)->table;
+    return &table->rows[table->best];
+}
+
+static leat_fact_value best_units(const void *source) {
+    return (leat_fact_value){.whole = best_of(source)->units};
+}
+
+static leat_fact_value best_size(const void *source) {
+    return (leat_fact_value){.whole = best_of(source)->unit_size};
+}
+
+/* Machines of the usual speed that would do as much. */
+static leat_fact_value worth(const void *source) {
+    const plan_source *of = source;
+    return (leat_fact_value){.real = best_of(source)->speed_share * (double)of->options.workers};
+}
+
+static bool is_full(double bytes, double seconds, int64_t bits) {
+    return bits > 0 && 8 * bytes > LINK_IS_FULL * seconds * (double)bits;
+}
+
+/* What keeps the recommended row from being better. */
+static leat_fact_value limit(const void *source) {
+    const plan_source *of = source;
+    const leat_crowd_plan_row *best = best_of(source);
+    const int64_t bytes = best->up_bytes > best->down_bytes ? best->up_bytes : best->down_bytes;
+    const double unit =
+        of->options.unit_seconds * (double)best->unit_size / (double)of->options.unit_size;
+    const char *text = "";
+    if (is_full((double)bytes, best->step_seconds, of->options.server_bits))
+        text = "the link of the database is full: larger units (--unit-size), or --codec-up int8";
+    else if (is_full((double)of->options.payload_bytes, unit, of->options.link_bits))
+        text = "a result is sent for about as long as its unit is computed: larger units "
+               "(--unit-size), or --codec-up int8";
+    else if (!of->table.is_enough)
+        text = "less than 85 % of the speed in every row: more units for each machine help";
+    return (leat_fact_value){.text = text};
+}
+
+#define AT(member) offsetof(plan_source, member)
+static const leat_fact facts[] = {
+    {"workers", LEAT_FACT_INT, AT(options.workers), LEAT_FACT_COUNT, .words = "machine",
+     .help = "Machines that are simulated."},
+    {"spread", LEAT_FACT_REAL, AT(options.spread),
+     .help = "Standard deviation of the logarithm of their speeds."},
+    {"uplink_bits", LEAT_FACT_INT, AT(options.link_bits),
+     .help = "Bits a second that the link of each machine carries, either way."},
+    {"server_link_bits", LEAT_FACT_INT, AT(options.server_bits),
+     .help = "The same of the link of the database."},
+    {"unit_size", LEAT_FACT_INT, AT(options.unit_size),
+     .help = "Images, or batches of graphs, of the unit that is timed."},
+    {"unit_seconds", LEAT_FACT_REAL, AT(options.unit_seconds), LEAT_FACT_SECONDS,
+     .help = "Seconds that a machine of the usual speed computes it. Differs between runs where it "
+             "is measured."},
+    {"unit_measured", LEAT_FACT_FLAG, AT(measured),
+     .words = "measured on this machine|as given with --unit-seconds",
+     .help = "It was measured on this machine; false: given."},
+    {"payload_bytes", LEAT_FACT_INT, AT(options.payload_bytes), LEAT_FACT_BYTES,
+     .help = "Bytes of the result of a unit."},
+    {"weights_bytes", LEAT_FACT_INT, AT(options.weights_bytes), LEAT_FACT_BYTES,
+     .help = "Bytes of the weights, which each machine fetches once a step."},
+    {"plans", LEAT_FACT_LIST, .list = &rows, .help = "By the samples of a step."},
+    {"best_units", LEAT_FACT_INT, .get = best_units,
+     .help = "Of the row that is recommended: units of a step."},
+    {"best_unit_size", LEAT_FACT_INT, .get = best_size, .help = "Size of its units."},
+    {"enough", LEAT_FACT_FLAG, AT(table.is_enough),
+     .help = "It turns 85 % of the machines' speed into progress, with the fewest samples a step; "
+             "false: no row does, and it is the one with the highest share."},
+    {"many", LEAT_FACT_TEXT, AT(many), .help = NULL},
+    {"uplink", LEAT_FACT_CHARS, AT(uplink), .help = NULL},
+    {"server_link", LEAT_FACT_CHARS, AT(server_link), .help = NULL},
+    {"worth", LEAT_FACT_REAL, .get = worth, .digits = 1, .help = NULL},
+    {"limit", LEAT_FACT_TEXT, .get = limit, .help = NULL},
+    {0},
+};
+#undef AT
+
+const leat_facts leat_facts_plan = {
+    .schema = "coordinate-plan",
+    .rows = facts,
+    .layout = "machines  {workers}, spread {spread}; links {uplink}/s, the database's "
+              "{server_link}/s\n"
+              "unit      {unit_size} {many} in {unit_seconds}, {unit_measured}\n"
+              "bytes     {payload_bytes} up per unit, {weights_bytes} down per step\n"
+              "{plans}\n"
+              "*         --units {best_units} --unit-size {best_unit_size}: as much as {worth} "
+              "machines that never wait\n"
+              "[limit     {limit}\n]",
+};
+
+/* ---- What is asked --------------------------------------------------------------------------- */
+
+/* Sizes, and the seconds of a unit, of the run that these options describe. */
+static int measure(leat_cli *cli, const char *model, const leat_coordinate_options *options,
+                   plan_source *of) {
+    leat_train_options train = options->train;
+    leat_train_estimate estimate;
+    leat_error err = {0};
+    train.resume = false;
+    if (train.steps == 0 && train.epochs == 0) train.steps = 1; /* the end does not matter */
+    of->measured = !leat_cli_given(cli, "unit-seconds");
+    if (leat_train_plan(model, leat_cli_text(cli, "data"), &train, of->measured, &estimate, &err) !=
+        LEAT_OK)
+        return leat_cli_fail(cli, &err);
+    const bool images = estimate.sample_size > 0;
+    leat_crowd_plan_options *plan = &of->options;
+    plan->units = train.units;
+    plan->unit_size = train.unit_size;
+    plan->multiple = images ? train.micro_batch : 1;
+    plan->payload_bytes = estimate.payload_bytes;
+    plan->weights_bytes = estimate.weights_bytes;
+    of->many = images ? "images" : "batches";
+    if (of->measured)
+        plan->unit_seconds =
+            (double)estimate.step_samples / (double)train.units / estimate.samples_per_second;
+    return 0;
+}
+
+int leat_coordinate_plan(leat_cli *cli, const char *model, const leat_coordinate_options *options) {
+    const leat_setting_table *table = leat_crowd_plan_options_table();
+    plan_source of = {.options = leat_crowd_plan_options_default()};
+    leat_error err = {0};
+    if (leat_cli_text(cli, "data") == NULL)
+        return leat_cli_usage(cli, "--plan needs --data DIR, whose units it measures");
+    int status = leat_cli_set(cli, table, &of.options);
+    if (status == 0) status = measure(cli, model, options, &of);
+    if (status != 0) return status;
+    of.options.part_bytes = options->part_bytes;
+    of.options.lease_ms = options->lease_ms;
+    of.options.renew_ms = options->renew_ms;
+    of.options.silent_ms = options->silent_ms;
+    of.options.poll_ms = options->poll_ms;
+    (void)leat_settings_get(table, &of.options, "uplink", of.uplink);
+    (void)leat_settings_get(table, &of.options, "server-link", of.server_link);
+    if (leat_crowd_plan(&of.options, &of.table, &err) != LEAT_OK) return leat_cli_fail(cli, &err);
+    return leat_facts_show(cli, &leat_facts_plan, &of);
+}
