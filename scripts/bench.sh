@@ -31,7 +31,7 @@ if [ $# -gt 0 ] && [ "$1" != --quick ]; then
   one "$@"
   exit
 fi
-for name in formats row_access open batches order small_memory ingest scale atlas can images nn train codecs crowd detect; do
+for name in formats row_access open batches order small_memory ingest scale atlas can images nn train codecs crowd crowd_limits detect; do
   one "$name" "$@"
 done
 one ingest --large "$@"
