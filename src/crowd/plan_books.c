@@ -317,7 +317,8 @@ static leat_code release(void *memory, int64_t now, int64_t worker, const leat_p
 
 static void open_step(leat_plan_memory *of) {
     for (int64_t k = 0; k < of->setting->units; k++) {
-        LEAT_ASSERT(!is_leased(&of->units[k]));
+        const bool leased = is_leased(&of->units[k]);
+        LEAT_ASSERT(!leased);
         of->units[k].state = READY;
     }
     of->first_ready = of->done = of->time_count = 0;

@@ -4,6 +4,7 @@
 
 #include "check.h"
 #include "crowd/plan.h"
+#include "leat/crowd.h"
 
 enum { MS = 1000, S = 1000000, MIB = 1 << 20 };
 
@@ -182,6 +183,24 @@ static void thirty(void **state) {
     assert_true(run(&other).us != gain.us);
 }
 
+/* Machines that ask about their unit when they hear of the next step begin that earlier; crews of
+ * three differ. */
+static void told(void **state) {
+    leat_plan_setting of = alike(3, 3);
+    int64_t built = 0, heard = 0;
+    (void)state;
+    of.spread = 0.3;
+    of.poll_us = 500 * MS;
+    of.ask_us = 5 * S;
+    for (of.seed = 0; of.seed < 8; of.seed++) {
+        of.renews_when_told = false;
+        built += run(&of).us;
+        of.renews_when_told = true;
+        heard += run(&of).us;
+    }
+    assert_true(heard < built);
+}
+
 /* A machine whose part takes longer than silence may last is copied, and one whose part takes
  * longer than a lease lasts loses its unit. */
 static void slow_links(void **state) {
@@ -220,11 +239,90 @@ static void refusals(void **state) {
     assert_int_equal(sums.counted, 0);
 }
 
+/* Rows: what was wanted, the same samples in more units, more units; the best of them. */
+static void table(void **state) {
+    leat_crowd_plan_options of = leat_crowd_plan_options_default();
+    leat_crowd_plan_table table;
+    (void)state;
+    of.workers = 4;
+    of.units = 3;
+    of.unit_size = 64;
+    of.multiple = 16;
+    assert_ok(leat_crowd_plan(&of, &table, err));
+    static const int64_t rows[][2] = {{3, 64}, {4, 48}, {6, 32},  {12, 16},
+                                      {4, 64}, {8, 64}, {16, 64}, {40, 64}};
+    assert_int_equal(table.count, 8);
+    for (int i = 0; i < table.count; i++) {
+        assert_int_equal(table.rows[i].units, rows[i][0]);
+        assert_int_equal(table.rows[i].unit_size, rows[i][1]);
+        assert_true(table.rows[i].useful_share > 0.5 && table.rows[i].useful_share <= 1);
+        assert_true(table.rows[i].counted_share > 0.5 && table.rows[i].counted_share <= 1);
+        assert_true(table.rows[i].speed_share <= table.rows[table.best].speed_share);
+        assert_int_equal(table.rows[i].up_bytes, 0);
+    }
+    assert_true(table.is_enough && table.best == 7);
+    of.spread = 0; /* equal machines: one round is enough */
+    of.unit_seconds = 60;
+    assert_ok(leat_crowd_plan(&of, &table, err));
+    assert_int_equal(table.best, 1);
+    of.link_bits = 1000000;
+    of.payload_bytes = 10000000; /* 80 s for each result, whatever its size */
+    assert_ok(leat_crowd_plan(&of, &table, err));
+    assert_true(!table.is_enough && table.best == 7 && table.rows[7].speed_share > 0.6);
+    assert_int_equal(table.rows[7].up_bytes, 40 * of.payload_bytes);
+    of = leat_crowd_plan_options_default();
+    of.workers = LEAT_CROWD_PLAN_WORKERS_MAX + 1;
+    assert_fails(leat_crowd_plan(&of, &table, err), LEAT_ERR_OPTION, "at most 1000 machines");
+    of.workers = 0;
+    assert_fails(leat_crowd_plan(&of, &table, err), LEAT_ERR_OPTION, "0 workers");
+    of.workers = 1;
+    of.multiple = 7;
+    assert_fails(leat_crowd_plan(&of, &table, err), LEAT_ERR_OPTION, "a multiple of 7");
+    of.multiple = 1;
+    of.unit_seconds = 4000;
+    assert_fails(leat_crowd_plan(&of, &table, err), LEAT_ERR_OPTION, "takes 4000 s");
+    of.unit_seconds = 1;
+    of.weights_bytes = INT64_MAX;
+    assert_fails(leat_crowd_plan(&of, &table, err), LEAT_ERR_OPTION, "of 512 MiB");
+    assert_int_equal(table.count, 0);
+}
+
+/* Speeds of links as people write them. */
+static void link_texts(void **state) {
+    static const char *const wrong[] = {
+        "",          "10",      "10M",     "10mbit",
+        "Mbit",      "-1Mbit",  "0.5kbit", "1001Gbit",
+        "1.2.3Mbit", "1e3Mbit", "10Mbit ", "99999999999999999999999999999999999Gbit"};
+    static const struct {
+        const char *text, *shown;
+        int64_t bits;
+    } right[] = {{"10Mbit", "10Mbit", 10000000},
+                 {"0.25Mbit", "250kbit", 250000},
+                 {"1000Mbit", "1Gbit", 1000000000},
+                 {"1.5Gbit", "1.5Gbit", 1500000000},
+                 {"1kbit", "1kbit", 1000},
+                 {"1000Gbit", "1000Gbit", 1000000000000},
+                 {"1234.567kbit", "1.234567Mbit", 1234567}};
+    const leat_setting_table *of = leat_crowd_plan_options_table();
+    leat_crowd_plan_options options = leat_crowd_plan_options_default();
+    char text[LEAT_SETTING_BYTES];
+    (void)state;
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
+        assert_fails(leat_settings_set(of, &options, "uplink", wrong[i], err), LEAT_ERR_OPTION, "");
+    assert_int_equal(options.link_bits, 100000000);
+    for (size_t i = 0; i < sizeof right / sizeof *right; i++) {
+        assert_ok(leat_settings_set(of, &options, "server-link", right[i].text, err));
+        assert_int_equal(options.server_bits, right[i].bits);
+        assert_string_equal(leat_settings_get(of, &options, "server-link", text), right[i].shown);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(rounds),   cmocka_unit_test(links),  cmocka_unit_test(coordinator),
-        cmocka_unit_test(speeds),   cmocka_unit_test(thirty), cmocka_unit_test(slow_links),
-        cmocka_unit_test(refusals),
+        cmocka_unit_test(rounds),     cmocka_unit_test(links),    cmocka_unit_test(coordinator),
+        cmocka_unit_test(speeds),     cmocka_unit_test(thirty),   cmocka_unit_test(told),
+        cmocka_unit_test(slow_links), cmocka_unit_test(refusals), cmocka_unit_test(table),
+        cmocka_unit_test(link_texts),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
