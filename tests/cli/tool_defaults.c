@@ -147,7 +147,9 @@ static void watching(void) {
 static void crowd(void) {
     const leat_coordinate_options coordinator = leat_coordinate_options_default();
     const leat_work_options worker = leat_work_options_default();
+    const leat_crowd_plan_options plan = leat_crowd_plan_options_default();
     table("coordinate", leat_coordinate_options_table(), &coordinator);
+    table("coordinate", leat_crowd_plan_options_table(), &plan);
     const leat_dcgan_settings dcgan = leat_dcgan_settings_default();
     table("coordinate", leat_coordinate_train_table(), &coordinator.train);
     table("coordinate", leat_dcgan_settings_table(), &dcgan);
