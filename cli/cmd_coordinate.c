@@ -71,7 +71,7 @@ static int settings_of_database(leat_cli *cli, const char *run, leat_coordinate_
     return leat_cli_fail(cli, &err);
 }
 
-/* What is of a run, which a plan has not. */
+/* Options of a plan say nothing of a run. */
 static int refuse_without_plan(leat_cli *cli) {
     static const char *const names[] = {"uplink", "server-link", "unit-seconds", "spread"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
@@ -85,7 +85,8 @@ static int refuse_without_plan(leat_cli *cli) {
 static int run_plan(leat_cli *cli) {
     leat_coordinate_options options = leat_coordinate_options_default();
     leat_train_wanted wanted;
-    const char *model = leat_cli_text(cli, "model");
+    const char *model = leat_cli_text(cli, "model"), *url = leat_cli_text(cli, "db");
+    if (url != NULL) leat_crowd_hide_url(url); /* it is not used */
     leat_train_wanted_begin(&wanted, model, leat_coordinate_train_table(), &options.train);
     int status = leat_cli_set(cli, leat_coordinate_options_table(), &options);
     if (status == 0) status = leat_train_wanted_read(&wanted, cli, leat_cli_argument(cli, 0));
@@ -205,8 +206,8 @@ const leat_cli_command leat_cmd_coordinate = {
         "server runs as user postgres (or nobody), who must be able to enter the folder RUN and "
         "every folder above it.\n\n"
         "--units and --unit-size decide how much of what the machines compute becomes progress, "
-        "and "
-        "cannot be changed later. --plan WORKERS simulates steps of the run with so many machines "
+        "and cannot be changed later. --plan WORKERS simulates steps of the run with so many "
+        "machines "
         "of different speeds, needs only --data, and prints a table with a recommendation.\n\n"
         "The command that lends a machine is printed to stderr.",
     .argument = "RUN",

@@ -25,12 +25,16 @@ void leat_crowd_forget_environment(void) {
 int leat_crowd_url(leat_cli *cli, const char *typed, char url[LEAT_CROWD_URL_BYTES]) {
     leat_error err = {0};
     if (leat_crowd_url_read(typed, url, &err) != LEAT_OK) return leat_cli_fail(cli, &err);
+    leat_crowd_hide_url(typed);
+    return 0;
+}
+
+void leat_crowd_hide_url(const char *typed) {
     char *words = (char *)(uintptr_t)typed; /* in argv, which is writable */
     char *secret = strstr(words, "://");
     if (secret != NULL) secret += 3;
     else if (strncmp(words, "leat", 4) == 0) secret = strchr(words, ':'); /* a ticket */
     if (secret != NULL) memset(secret, '*', strlen(secret));
-    return 0;
 }
 
 int leat_crowd_owner_url(leat_cli *cli, char url[LEAT_CROWD_URL_BYTES]) {

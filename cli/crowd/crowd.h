@@ -15,6 +15,8 @@ void leat_crowd_forget_environment(void);
  * is not in the list of processes. Returns 0, or the exit status after reporting an error.
  */
 int leat_crowd_url(leat_cli *cli, const char *typed, char url[LEAT_CROWD_URL_BYTES]);
+/* Overwrites what was typed, and nothing else. */
+void leat_crowd_hide_url(const char *typed);
 /* The URL of --db for a command that lets people in or out: as leat_crowd_url. "local", which
  * coordinates, names no server here. */
 int leat_crowd_owner_url(leat_cli *cli, char url[LEAT_CROWD_URL_BYTES]);

@@ -110,7 +110,8 @@ static leat_fact_value limit(const void *source) {
         text = "a result is sent for about as long as its unit is computed: larger units "
                "(--unit-size), or --codec-up int8";
     else if (!of->table.is_enough)
-        text = "less than 85 % of the speed in every row: more units for each machine help";
+        text = "less than 85 % of the speed in every line: more units for each machine, or larger "
+               "ones, help";
     return (leat_fact_value){.text = text};
 }
 
@@ -136,6 +137,8 @@ static const leat_fact facts[] = {
      .help = "Bytes of the result of a unit."},
     {"weights_bytes", LEAT_FACT_INT, AT(options.weights_bytes), LEAT_FACT_BYTES,
      .help = "Bytes of the weights, which each machine fetches once a step."},
+    {"sample_bytes", LEAT_FACT_INT, AT(options.sample_bytes), LEAT_FACT_BYTES,
+     .help = "Bytes of an image that each machine fetches (--serve-data); 0: it has the data set."},
     {"plans", LEAT_FACT_LIST, .list = &rows, .help = "By the samples of a step."},
     {"best_units", LEAT_FACT_INT, .get = best_units,
      .help = "Of the row that is recommended: units of a step."},
@@ -158,7 +161,8 @@ const leat_facts leat_facts_plan = {
     .layout = "machines  {workers}, spread {spread}; links {uplink}/s, the database's "
               "{server_link}/s\n"
               "unit      {unit_size} {many} in {unit_seconds}, {unit_measured}\n"
-              "bytes     {payload_bytes} up per unit, {weights_bytes} down per step\n"
+              "bytes     {payload_bytes} up per unit, {weights_bytes} down per step"
+              "[, {sample_bytes} per image]\n"
               "{plans}\n"
               "*         --units {best_units} --unit-size {best_unit_size}: as much as {worth} "
               "machines that never wait\n"
@@ -186,6 +190,8 @@ static int measure(leat_cli *cli, const char *model, const leat_coordinate_optio
     plan->multiple = images ? train.micro_batch : 1;
     plan->payload_bytes = estimate.payload_bytes;
     plan->weights_bytes = estimate.weights_bytes;
+    if (images && options->serve_data) /* levels of three colours */
+        plan->sample_bytes = 3 * estimate.sample_size * estimate.sample_size;
     of->many = images ? "images" : "batches";
     if (of->measured)
         plan->unit_seconds =

@@ -295,8 +295,9 @@ typedef struct leat_crowd_plan_options {
     double spread;            /* standard deviation of the logarithm of the machines' speeds, 0 to
                                * 1 */
     int64_t payload_bytes, weights_bytes; /* as in leat_train_estimate, at most 512 MiB */
-    int64_t link_bits;   /* per second, each way, of each machine's link; 0: no limit */
-    int64_t server_bits; /* the same of the database's, which all machines share */
+    int64_t sample_bytes; /* of a sample that each machine fetches; 0: it has the data set */
+    int64_t link_bits;    /* per second, each way, of each machine's link; 0: no limit */
+    int64_t server_bits;  /* the same of the database's, which all machines share */
     int64_t part_bytes, lease_ms, renew_ms, silent_ms, poll_ms; /* as in leat_coordinate_options */
 } leat_crowd_plan_options;
 /* One machine, 10 s a unit, links of 100 Mbit/s and 1 Gbit/s, a spread of 0.3, no bytes; the rest
@@ -326,7 +327,7 @@ typedef struct leat_crowd_plan_table {
 /*
  * Simulates steps of a run: with the units that are wanted, with the same samples in one, two, four
  * and ten units for each machine, and with so many units of the wanted size. Machines have a login
- * each and the data set; nothing is lost. The numbers are a function of the options.
+ * each; nothing is lost. The numbers are a function of the options.
  * LEAT_ERR_OPTION: one of them is out of range, or a step takes more than 30 days.
  * Source: src/crowd/plan.h.
  */

@@ -23,7 +23,7 @@ enum { SLICE_US = 100000, BATCH = 64 };
 enum { STREAM_SPEED = 1, STREAM_PAUSE };
 
 typedef enum desk { EMPTY, BUSY, COMPUTED } desk;
-typedef enum call { NO_CALL, FETCHES, PUTS, CALLS } call;
+typedef enum call { NO_CALL, FETCHES, FETCHES_SAMPLES, PUTS, CALLS } call;
 
 typedef struct worker {
     int64_t unit_us;
@@ -34,6 +34,7 @@ typedef struct worker {
     int64_t next_step;                   /* of `next` */
     int64_t weights_step;                /* whose weights are here; -1: none */
     int64_t weights_bytes;               /* of those of next_step, that are here */
+    int64_t samples_bytes;               /* of those of `next`, that are here */
     int64_t gone_step;
     int64_t next_part;
     int64_t asked, wait; /* asked NEVER: asks at once */
@@ -150,8 +151,12 @@ static void leave_desk(play *of, worker *w, bool finished) {
     w->ends = of->now;
 }
 
-static leat_code claim(play *of, worker *w, int64_t number, leat_error *err) {
-    LEAT_TRY(of->books->claim(of->books->of, of->now, number, w->sending.lease, &w->next, err));
+/* `ahead`: while another one is computed. */
+static leat_code claim(play *of, worker *w, int64_t number, bool ahead, leat_error *err) {
+    const leat_plan_books *books = of->books;
+    if (ahead)
+        LEAT_TRY(books->claim_ahead(books->of, of->now, number, w->computing.lease, &w->next, err));
+    else LEAT_TRY(books->claim(books->of, of->now, number, w->sending.lease, &w->next, err));
     called(of, w);
     if (w->next.lease == 0) {
         rest(of, w, number);
@@ -160,7 +165,7 @@ static leat_code claim(play *of, worker *w, int64_t number, leat_error *err) {
     if (counts(of)) of->sums.copies += w->next.copy;
     w->next_step = of->step;
     w->next_renewed = of->now;
-    w->weights_bytes = 0;
+    w->weights_bytes = w->samples_bytes = 0;
     return LEAT_OK;
 }
 
@@ -201,10 +206,21 @@ static void start_fetch(play *of, worker *w) {
                         of->setting->down_bits, &of->down_free);
 }
 
+static void start_fetch_samples(play *of, worker *w) {
+    w->call = FETCHES_SAMPLES;
+    w->call_ends = pass(of, part_of(of, of->setting->sample_bytes, w->samples_bytes),
+                        of->setting->down_bits, &of->down_free);
+}
+
+static void end_fetch_samples(play *of, worker *w) {
+    const int64_t size = part_of(of, of->setting->sample_bytes, w->samples_bytes);
+    if (counts(of)) of->sums.down_bytes += size;
+    w->samples_bytes += size;
+}
+
 /* A part of the weights is here, or they are replaced. */
 static leat_code end_fetch(play *of, worker *w, int64_t number, leat_error *err) {
     const int64_t whole = of->setting->weights_bytes, size = part_of(of, whole, w->weights_bytes);
-    if (w->next.lease == 0) return LEAT_OK;
     if (w->next_step != of->step) return restart(of, w, number, err);
     if (counts(of)) of->sums.down_bytes += size;
     w->weights_bytes += size;
@@ -289,6 +305,23 @@ static bool is_due(const play *of, const leat_plan_lease *lease, int64_t since) 
     return lease->lease != 0 && of->now - since >= of->setting->renew_us;
 }
 
+/* Whether a claim is possible: nothing is computed, or samples of the next unit could be fetched
+ * meanwhile. */
+static bool wants_unit(const play *of, const worker *w) {
+    if (w->next.lease != 0) return false;
+    return w->desk == EMPTY ||
+           (of->setting->sample_bytes > 0 && w->computing.lease != 0 && w->sending.lease == 0);
+}
+
+/* Fetches what the next unit needs, a part at a time, and then begins it; false: it waits. */
+static bool prepare_next(play *of, worker *w) {
+    if (w->samples_bytes < of->setting->sample_bytes) start_fetch_samples(of, w);
+    else if (w->desk != EMPTY) return false;
+    else if (w->weights_step == w->next_step) begin_next(of, w);
+    else start_fetch(of, w);
+    return true;
+}
+
 /* step of work.c, once; w->idle: nothing was due. */
 static leat_code act(play *of, worker *w, int64_t number, leat_error *err) {
     if (w->desk == BUSY && of->now >= w->ends) {
@@ -307,13 +340,9 @@ static leat_code act(play *of, worker *w, int64_t number, leat_error *err) {
     if (w->desk != EMPTY && is_due(of, &w->computing, w->renewed)) return renew(of, w, number, err);
     if (is_due(of, &w->next, w->next_renewed)) return renew_next(of, w, number, err);
     if (is_due(of, &w->sending, w->sent)) return send(of, w, number, err);
-    if (w->next.lease != 0 && w->desk == EMPTY) {
-        if (w->weights_step == w->next_step) begin_next(of, w);
-        else start_fetch(of, w);
-        return LEAT_OK;
-    }
-    if (w->desk == EMPTY && (w->asked == NEVER || of->now - w->asked >= w->wait))
-        return claim(of, w, number, err);
+    if (w->next.lease != 0 && prepare_next(of, w)) return LEAT_OK;
+    if (wants_unit(of, w) && (w->asked == NEVER || of->now - w->asked >= w->wait))
+        return claim(of, w, number, w->desk != EMPTY, err);
     if (w->sending.lease != 0) return send(of, w, number, err);
     w->idle = true;
     w->idle_since = of->now;
@@ -328,7 +357,8 @@ static int64_t next_due(const play *of, const worker *w) {
     int64_t due = NEVER;
     if (w->desk == BUSY) due = w->ends;
     if (w->computing.lease != 0) due = sooner(due, w->renewed + of->setting->renew_us);
-    if (w->desk == EMPTY) due = sooner(due, w->asked + w->wait);
+    if (w->next.lease != 0) due = sooner(due, w->next_renewed + of->setting->renew_us);
+    if (wants_unit(of, w)) due = sooner(due, w->asked + w->wait);
     if (w->notified)
         due = sooner(due, w->idle_since + ((of->now - w->idle_since) / slice + 1) * slice);
     return due;
@@ -338,6 +368,7 @@ static leat_code end_call(play *of, worker *w, int64_t number, leat_error *err) 
     const call ended = w->call;
     if (ended == NO_CALL || of->now < w->call_ends) return LEAT_OK;
     w->call = NO_CALL;
+    if (ended == FETCHES_SAMPLES) end_fetch_samples(of, w);
     if (ended == FETCHES) return end_fetch(of, w, number, err);
     if (ended == PUTS) return end_put(of, w, number, err);
     return LEAT_OK;
@@ -442,7 +473,7 @@ static leat_code run_steps(play *of, leat_error *err) {
         if (of->now - of->opened > STEP_MOST_US)
             return leat_fail(err, LEAT_ERR_OPTION,
                              "%lld machines would take more than 30 days for a step of this run: "
-                             "have fewer or shorter units, or faster links",
+                             "have fewer or shorter units, smaller parts, or faster links",
                              (long long)setting->workers);
         if (who < setting->workers) LEAT_TRY(turn(of, who, err));
         else if (of->coordinator.phase == COMMITS) LEAT_TRY(commit(of, err));
@@ -525,6 +556,7 @@ leat_code leat_plan_check(const leat_plan_setting *setting, leat_error *err) {
         {"microseconds of a unit", setting->unit_us, 1, LEAT_PLAN_UNIT_US_MAX},
         {"bytes of a result", setting->payload_bytes, 0, LEAT_PLAN_BYTES_MAX},
         {"bytes of the weights", setting->weights_bytes, 0, LEAT_PLAN_BYTES_MAX},
+        {"bytes of samples", setting->sample_bytes, 0, LEAT_PLAN_BYTES_MAX},
         {"bytes of a part", setting->part_bytes, 1024, 8 << 20},
         {"bits a second up", setting->up_bits > 0 ? setting->up_bits : bits, BITS_MIN, bits},
         {"bits a second down", setting->down_bits > 0 ? setting->down_bits : bits, BITS_MIN, bits},

@@ -6,8 +6,7 @@
  * plan.c plays the machines and the coordinator, as work.c and collect.c are. What the database
  * says to them comes from books: either of plan_books.c, which has the rule of schema.sql in
  * memory, or, in tests, of the functions of schema.sql themselves on a clock that is moved. Each
- * machine has a login of its own, is never silent for longer than a call takes, and has the data
- * set.
+ * machine has a login of its own, and is never silent for longer than a call takes.
  */
 #ifndef LEAT_CROWD_PLAN_H
 #define LEAT_CROWD_PLAN_H
@@ -36,6 +35,7 @@ typedef struct leat_plan_setting {
     int64_t unit_us;               /* of a machine of the usual speed */
     double spread;                 /* standard deviation of the logarithm of their speeds, 0 to 1 */
     int64_t payload_bytes, weights_bytes, part_bytes;
+    int64_t sample_bytes;       /* that a machine fetches for a unit; 0: it has the data set */
     int64_t up_bits, down_bits; /* per second, of each machine's link; 0: no limit */
     int64_t server_bits;        /* of the server's link, each way; 0: no limit */
     int64_t read_us;            /* that the coordinator takes for each reading of a result */
@@ -75,6 +75,9 @@ typedef struct leat_plan_books {
     void *of;
     leat_code (*claim)(void *of, int64_t now_us, int64_t worker, int64_t kept,
                        leat_plan_lease *lease, leat_error *err);
+    /* The unit after `kept`, which is computed: or none. */
+    leat_code (*claim_ahead)(void *of, int64_t now_us, int64_t worker, int64_t kept,
+                             leat_plan_lease *lease, leat_error *err);
     leat_code (*renew)(void *of, int64_t now_us, int64_t worker, const leat_plan_lease *lease,
                        bool *over, leat_error *err);
     leat_code (*put)(void *of, int64_t now_us, int64_t worker, const leat_plan_lease *lease,

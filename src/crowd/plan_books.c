@@ -9,6 +9,7 @@
 
 /* Without a finished unit, a unit takes so long (leat.median_ms). */
 #define UNKNOWN_US (INT64_C(300) * 1000000)
+#define ACTIVE_US (INT64_C(120) * 1000000) /* leat.claim_ahead */
 /* UNIT_LEASES: live ones of a unit at most; there are more than two only where parts take longer
  * than a lease lasts. */
 enum { NOBODY = -1, UNIT_LEASES = 4 };
@@ -32,7 +33,8 @@ struct leat_plan_memory {
     unit *units;
     int32_t *out; /* units that are */
     int32_t out_count;
-    int64_t first_ready; /* no unit before this one is */
+    int64_t ready, first_ready; /* how many units are; no one before this one is */
+    int64_t *seen;              /* each worker, when */
     int64_t next_number, done;
     int64_t *times; /* of the results of the step, in order */
     int64_t time_count;
@@ -83,6 +85,7 @@ static void take_out(leat_plan_memory *of, unit *u) {
 static void set_state(leat_plan_memory *of, int64_t number, unit_state state) {
     unit *u = &of->units[number];
     if (u->state == OUT) take_out(of, u);
+    of->ready += (state == READY) - (u->state == READY);
     u->state = state;
     if (state == OUT) {
         u->place = of->out_count;
@@ -244,6 +247,7 @@ static leat_code claim(void *memory, int64_t now, int64_t worker, int64_t kept,
     bool copy = false;
     (void)err;
     *out = (leat_plan_lease){0};
+    of->seen[worker] = now;
     for (int i = 0; i < 2; i++) {
         lease *each = &of->leases[2 * worker + i];
         if (each->number != 0 && each->number != kept) put_back(of, each);
@@ -268,14 +272,33 @@ static leat_code claim(void *memory, int64_t now, int64_t worker, int64_t kept,
     return LEAT_OK;
 }
 
+/* leat.claim_ahead: where every machine that was seen lately can still have a unit. */
+static leat_code claim_ahead(void *memory, int64_t now, int64_t worker, int64_t kept,
+                             leat_plan_lease *out, leat_error *err) {
+    const leat_plan_memory *of = memory;
+    int64_t active = 0;
+    *out = (leat_plan_lease){0};
+    for (int64_t i = 0; i < of->setting->workers; i++)
+        active += holds(of->seen[i] + ACTIVE_US, ACTIVE_US, now);
+    if (of->ready == 0 || of->ready < active) return LEAT_OK;
+    return claim(memory, now, worker, kept, out, err);
+}
+
+static bool extend(leat_plan_memory *of, int64_t now, int64_t worker,
+                   const leat_plan_lease *given) {
+    lease *l = find(of, worker, given->lease);
+    if (l == NULL || end_overdue(of, l, now)) return false;
+    l->renewed = now;
+    return true;
+}
+
 /* leat.renew */
 static leat_code renew(void *memory, int64_t now, int64_t worker, const leat_plan_lease *given,
                        bool *over, leat_error *err) {
     leat_plan_memory *of = memory;
-    lease *l = find(of, worker, given->lease);
     (void)err;
-    *over = l == NULL || end_overdue(of, l, now);
-    if (!*over) l->renewed = now;
+    of->seen[worker] = now;
+    *over = !extend(of, now, worker, given);
     return LEAT_OK;
 }
 
@@ -283,7 +306,9 @@ static leat_code renew(void *memory, int64_t now, int64_t worker, const leat_pla
 static leat_code put(void *memory, int64_t now, int64_t worker, const leat_plan_lease *given,
                      int64_t part, bool *over, leat_error *err) {
     (void)part;
-    return renew(memory, now, worker, given, over, err);
+    (void)err;
+    *over = !extend(memory, now, worker, given);
+    return LEAT_OK;
 }
 
 /* leat.submit */
@@ -296,6 +321,7 @@ static leat_code submit(void *memory, int64_t now, int64_t worker, const leat_pl
     if (*over) return LEAT_OK;
     unit *u = &of->units[l->unit];
     LEAT_ASSERT(u->state == OUT);
+    of->seen[worker] = now;
     add_time(of, now - l->granted);
     of->paces[worker] = now - l->granted;
     supersede(of, u);
@@ -322,6 +348,7 @@ static void open_step(leat_plan_memory *of) {
         of->units[k].state = READY;
     }
     of->first_ready = of->done = of->time_count = 0;
+    of->ready = of->setting->units;
 }
 
 /* leat.commit_step: no lease is live, because each unit has its result. */
@@ -338,7 +365,7 @@ static leat_code commit(void *memory, int64_t now, leat_error *err) {
 leat_code leat_plan_memory_create(leat_plan_memory **out, const leat_plan_setting *setting,
                                   leat_plan_books *books, leat_error *err) {
     *out = NULL;
-    *books = (leat_plan_books){NULL, claim, renew, put, submit, release, commit};
+    *books = (leat_plan_books){NULL, claim, claim_ahead, renew, put, submit, release, commit};
     leat_plan_memory *of = NULL;
     LEAT_TRY(leat_plan_check(setting, err));
     LEAT_TRY(LEAT_NEW(&of, 1, err));
@@ -347,12 +374,14 @@ leat_code leat_plan_memory_create(leat_plan_memory **out, const leat_plan_settin
     if (code == LEAT_OK) code = LEAT_NEW(&of->out, setting->units, err);
     if (code == LEAT_OK) code = LEAT_NEW(&of->times, setting->units, err);
     if (code == LEAT_OK) code = LEAT_NEW(&of->paces, setting->workers, err);
+    if (code == LEAT_OK) code = LEAT_NEW(&of->seen, setting->workers, err);
     if (code != LEAT_OK) {
         leat_plan_memory_destroy(of);
         return code;
     }
     of->setting = setting;
     books->of = of;
+    for (int64_t i = 0; i < setting->workers; i++) of->seen[i] = -ACTIVE_US;
     for (int64_t k = 0; k < setting->units; k++)
         for (int i = 0; i < UNIT_LEASES; i++) of->units[k].leases[i] = NOBODY;
     open_step(of);
@@ -367,5 +396,6 @@ void leat_plan_memory_destroy(leat_plan_memory *memory) {
     leat_free(memory->out);
     leat_free(memory->times);
     leat_free(memory->paces);
+    leat_free(memory->seen);
     leat_free(memory);
 }

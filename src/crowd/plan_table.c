@@ -11,7 +11,8 @@
 #include "leat/crowd.h"
 
 #define ENOUGH 0.85 /* of the machines' speed */
-enum { MBIT = 1000000 };
+#define DAY_MS INT64_C(86400000)
+enum { MBIT = 1000000, UNIT_SIZE_MAX = 1 << 20 };
 /* What a coordinator takes, about: bytes that it reads, checks and adds, or writes, in a second;
  * and a step besides its bytes. docs/crowd.md names them. */
 enum { READ_BYTES = 100000000, WRITE_BYTES = 20000000, COMMIT_US = 500000, CALL_US = 2000 };
@@ -88,7 +89,9 @@ static void choose_rows(const leat_crowd_plan_options *options, leat_crowd_plan_
     for (int i = 0; i < LEVELS; i++) {
         const int64_t units = per_worker[i] * options->workers, same = cut(options, units);
         const int64_t size = pieces / same * options->multiple;
-        if (unit_us(options, size) <= LEAT_PLAN_UNIT_US_MAX) put(table, same, size);
+        if (size <= UNIT_SIZE_MAX && unit_us(options, size) <= LEAT_PLAN_UNIT_US_MAX &&
+            options->sample_bytes <= LEAT_PLAN_BYTES_MAX / size)
+            put(table, same, size);
         if (units <= LEAT_PLAN_UNITS_MAX) put(table, units, options->unit_size);
     }
 }
@@ -106,6 +109,7 @@ static leat_plan_setting setting_of(const leat_crowd_plan_options *options,
     of.payload_bytes = options->payload_bytes;
     of.weights_bytes = options->weights_bytes;
     of.part_bytes = options->part_bytes;
+    of.sample_bytes = options->sample_bytes * row->unit_size;
     of.up_bits = of.down_bits = options->link_bits;
     of.server_bits = options->server_bits;
     of.read_us = options->payload_bytes * 1000000 / READ_BYTES;
@@ -171,11 +175,12 @@ static int choose_best(const leat_crowd_plan_table *table) {
 }
 
 static leat_code check(const leat_crowd_plan_options *options, leat_error *err) {
-    if (options->multiple < 1 || options->unit_size < 1 || options->unit_size > 1 << 20 ||
+    if (options->multiple < 1 || options->unit_size < 1 || options->unit_size > UNIT_SIZE_MAX ||
         options->unit_size % options->multiple != 0)
         return leat_fail(err, LEAT_ERR_OPTION,
                          "units of %lld samples cannot be planned: 1 to %d, a multiple of %lld",
-                         (long long)options->unit_size, 1 << 20, (long long)options->multiple);
+                         (long long)options->unit_size, UNIT_SIZE_MAX,
+                         (long long)options->multiple);
     if (!(options->unit_seconds >= 0.001 && options->unit_seconds <= 3600))
         return leat_fail(err, LEAT_ERR_OPTION,
                          "a unit that takes %g s cannot be planned: 0.001 to 3600",
@@ -184,10 +189,19 @@ static leat_code check(const leat_crowd_plan_options *options, leat_error *err) 
     const leat_crowd_plan_row row = {.units = options->units, .unit_size = options->unit_size};
     if (options->payload_bytes < 0 || options->payload_bytes > LEAT_PLAN_BYTES_MAX ||
         options->weights_bytes < 0 || options->weights_bytes > LEAT_PLAN_BYTES_MAX ||
+        options->sample_bytes < 0 ||
+        options->sample_bytes > LEAT_PLAN_BYTES_MAX / options->unit_size ||
         options->workers > LEAT_CROWD_PLAN_WORKERS_MAX)
         return leat_fail(err, LEAT_ERR_OPTION,
-                         "a plan has at most %d machines, and results and weights of %lld MiB",
+                         "a plan has at most %d machines, and results, weights and samples of a "
+                         "unit of %lld MiB",
                          LEAT_CROWD_PLAN_WORKERS_MAX, (long long)LEAT_PLAN_BYTES_MAX >> 20);
+    const int64_t times[] = {options->lease_ms, options->renew_ms, options->silent_ms,
+                             options->poll_ms};
+    for (size_t i = 0; i < sizeof times / sizeof *times; i++)
+        if (times[i] < 1 || times[i] > DAY_MS)
+            return leat_fail(err, LEAT_ERR_OPTION, "a plan cannot have times of %lld ms: 1 to %lld",
+                             (long long)times[i], (long long)DAY_MS);
     const leat_plan_setting setting = setting_of(options, &row);
     return leat_plan_check(&setting, err);
 }

@@ -59,6 +59,11 @@ class Plan(folder.Folder):
         self.assertRegex(lines[1], r"--units \d+ --unit-size \d+: as much as [0-9.]+ machines")
         self.assertIn("as given with --unit-seconds", out)
         self.assertNotIn("limit", out)
+        self.assertNotIn("per image", out)
+        served = self.plan(2, "--units", 3, "--unit-size", 16, *TIMED, "--serve-data",
+                           status=0).stdout
+        self.assertIn(" down per step, 12.0 KiB per image\n\n", served)
+        self.assertEqual(out.count("\n"), served.count("\n"))
         out = self.plan(2, *TIMED, "--unit-size", 16, "--uplink", "8kbit", status=0).stdout
         self.assertIn("\nlimit     a result is sent for about as long", out)
         out = self.plan(2, *TIMED, "--unit-size", 16, "--server-link", "8kbit", status=0).stdout

@@ -102,6 +102,20 @@ static void links(void **state) {
     assert_int_equal(sums.up_bytes, sums.counted * 5000);
 }
 
+/* Samples of the next unit are fetched while one is computed: the first ones of a step, and those
+ * that take longer than a unit, are waited for. */
+static void samples(void **state) {
+    (void)state;
+    leat_plan_setting of = alike(1, 6);
+    of.down_bits = 8 * MIB; /* a part a second */
+    of.sample_bytes = 3 * MIB;
+    expect_step(&of, 3 + 6 * 8);
+    of.sample_bytes = 10 * MIB;
+    expect_step(&of, 6 * 10 + 8);
+    const leat_plan_sums sums = run(&of);
+    assert_int_equal(sums.down_bytes, sums.counted * 10 * MIB);
+}
+
 /* What the coordinator does one after the other: it reads once what comes in the order of units,
  * and twice what does not. */
 static void coordinator(void **state) {
@@ -319,10 +333,10 @@ static void link_texts(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(rounds),     cmocka_unit_test(links),    cmocka_unit_test(coordinator),
-        cmocka_unit_test(speeds),     cmocka_unit_test(thirty),   cmocka_unit_test(told),
-        cmocka_unit_test(slow_links), cmocka_unit_test(refusals), cmocka_unit_test(table),
-        cmocka_unit_test(link_texts),
+        cmocka_unit_test(rounds),      cmocka_unit_test(links),      cmocka_unit_test(samples),
+        cmocka_unit_test(coordinator), cmocka_unit_test(speeds),     cmocka_unit_test(thirty),
+        cmocka_unit_test(told),        cmocka_unit_test(slow_links), cmocka_unit_test(refusals),
+        cmocka_unit_test(table),       cmocka_unit_test(link_texts),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -18,7 +18,7 @@ typedef struct books {
     leat_pg *owner, *logins[MACHINES_MAX];
     leat_database_hold hold;
     leat_database_lease leases[MACHINES_MAX][2]; /* that a machine may have */
-    int64_t clock, step, claims;
+    int64_t clock, step, claims, ahead;
     uint8_t result[PART];
     char hash[65];
 } books;
@@ -48,6 +48,19 @@ static leat_database_lease *find(books *of, int64_t worker, int64_t number) {
     return NULL;
 }
 
+/* What was claimed is the machine's, besides what it keeps. */
+static void keep(books *of, int64_t worker, int64_t kept, const leat_database_lease *lease,
+                 leat_plan_lease *out) {
+    leat_database_lease *to = of->leases[worker];
+    *out = (leat_plan_lease){0};
+    assert_string_equal(lease->news, "");
+    if (lease->lease == 0) return;
+    assert_int_equal(lease->step, of->step);
+    *out = (leat_plan_lease){lease->lease, lease->unit, lease->copy};
+    if (to->lease == kept && kept != 0) to++;
+    *to = *lease;
+}
+
 static leat_code claimed(void *of_, int64_t now, int64_t worker, int64_t kept, leat_plan_lease *out,
                          leat_error *err) {
     books *of = of_;
@@ -56,14 +69,19 @@ static leat_code claimed(void *of_, int64_t now, int64_t worker, int64_t kept, l
     of->claims++;
     LEAT_TRY(leat_database_claim(of->logins[worker], of->hold.run, machine_of(worker), kept, &lease,
                                  err));
-    assert_string_equal(lease.news, "");
-    *out = (leat_plan_lease){0};
-    if (lease.lease == 0) return LEAT_OK;
-    assert_int_equal(lease.step, of->step);
-    *out = (leat_plan_lease){lease.lease, lease.unit, lease.copy};
-    leat_database_lease *to = of->leases[worker];
-    if (to->lease == kept && kept != 0) to++;
-    *to = lease;
+    keep(of, worker, kept, &lease, out);
+    return LEAT_OK;
+}
+
+static leat_code claimed_ahead(void *of_, int64_t now, int64_t worker, int64_t kept,
+                               leat_plan_lease *out, leat_error *err) {
+    books *of = of_;
+    leat_database_lease lease;
+    set_clock(of, now);
+    LEAT_TRY(leat_database_claim_ahead(of->logins[worker], of->hold.run, machine_of(worker), kept,
+                                       &lease, err));
+    of->ahead += lease.lease != 0;
+    keep(of, worker, kept, &lease, out);
     return LEAT_OK;
 }
 
@@ -177,7 +195,8 @@ static leat_plan_sums compare(const leat_plan_setting *setting) {
     leat_plan_sums memory, database;
     assert_ok(leat_plan_run(setting, &memory, err));
     open_books(&of, setting);
-    const leat_plan_books calls = {&of, claimed, renewed, put_part, submitted, released, committed};
+    const leat_plan_books calls = {&of,      claimed,   claimed_ahead, renewed,
+                                   put_part, submitted, released,      committed};
     assert_ok(leat_plan_play(setting, &calls, &database, err));
     print_message(
         "%lld units, %lld machines: %.3f s a step, %lld copies; with the database %.3f s, "
@@ -188,6 +207,7 @@ static leat_plan_sums compare(const leat_plan_setting *setting) {
         (long long)of.claims);
     assert_int_equal(memory.us, database.us);
     assert_memory_equal(&memory, &database, sizeof memory);
+    assert_true((of.ahead > 0) == (setting->sample_bytes > 0));
     close_books(&of);
     return memory;
 }
@@ -252,9 +272,19 @@ static int create_logins(void **state) {
     return 0;
 }
 
+/* Units that are claimed while another one is computed, so that their samples come meanwhile. */
+static void served(void **state) {
+    leat_plan_setting of = ten(30);
+    (void)state;
+    of.steps = 3;
+    of.sample_bytes = 3 * MIB;
+    of.down_bits = 10000000;
+    assert_true(compare(&of).copies > 0);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(thirty_units), cmocka_unit_test(few_units),
-                                       cmocka_unit_test(slow_links)};
+                                       cmocka_unit_test(slow_links), cmocka_unit_test(served)};
     cluster_start();
     return cmocka_run_group_tests(tests, create_logins, NULL);
 }
