@@ -142,10 +142,10 @@ static void called(play *of, worker *w) {
     w->call_ends = of->now + of->setting->call_us;
 }
 
-/* What is on the desk ends: computed, or given up. */
+/* What is on the desk ends: computed, perhaps during a call that ended only now, or given up. */
 static void leave_desk(play *of, worker *w, bool finished) {
-    const double us = (double)(of->now - w->began);
-    if (counts(of)) of->sums.spent_us += us;
+    const int64_t ended = of->now < w->ends ? of->now : w->ends;
+    if (counts(of)) of->sums.spent_us += (double)(ended - w->began);
     if (counts(of) && finished) of->sums.finished++;
     if (counts(of) && !finished) of->sums.abandoned++;
     w->ends = of->now;

@@ -129,6 +129,12 @@ static void coordinator(void **state) {
     of = alike(1, 3);
     of.read_us = 15 * S; /* longer than a unit: the last one waits */
     expect_step(&of, 8 + 3 * 15);
+    of = alike(2, 8); /* computing ends while a part is sent; waiting is not computing */
+    of.payload_bytes = 3 * MIB;
+    of.up_bits = 8 * MIB / 5;
+    of.copies = LEAT_PLAN_COPIES_NONE;
+    const leat_plan_sums sums = run(&of);
+    assert_true(sums.useful_us == sums.spent_us);
     of = alike(1, 1);
     of.call_us = 100 * MS; /* claim, weights; a claim that gives nothing comes before the result */
     of.ask_us = 1 * S;
