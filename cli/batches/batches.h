@@ -58,19 +58,24 @@ void batches_json_steps(leat_json *json, const batches_run *run);
 /* With --hash, "hash" of all batches; and "text", unless it is NULL. */
 void batches_json_result(leat_json *json, const batches_run *run, const char *text,
                          int64_t text_bytes);
-/* With --time, "time": as batches_write_time, but `work_ns` has the time that threads waited for
- * data. */
-void batches_json_time(leat_json *json, const batches_run *run, int64_t count, const char *things,
-                       int64_t work_ns, int64_t stall_ns, int64_t read_wait_ns);
+/* What a loader has made, and in what time of its threads. */
+typedef struct batches_made {
+    const char *things; /* tokens, graphs, images */
+    int64_t count;
+    int64_t work_ns;      /* of all threads, with that of the next line */
+    int64_t read_wait_ns; /* waiting for data */
+    int64_t stall_ns;     /* of the command, waiting for batches */
+} batches_made;
+/* With --time, "time": as batches_write_time. */
+void batches_json_time(leat_json *json, const batches_run *run, const batches_made *made);
 /* The lines that name the page of --report, and the folder of --figures. */
 void batches_write_page_names(leat_cli *cli);
-/* With --time: rates of `count` tokens, graphs or images, and the share of the time that the
- * command waited for batches. */
-void batches_write_time(const batches_run *run, int64_t count, const char *things, int64_t work_ns,
-                        int64_t stall_ns);
+/* With --time: rates of what was made, and the share of the time that the command waited for
+ * batches. */
+void batches_write_time(const batches_run *run, const batches_made *made);
 
 /* With --time in the windowed order: the share of their time that threads waited for data. */
-void batches_write_reading(const batches_run *run, int64_t read_wait_ns, int64_t work_ns);
+void batches_write_reading(const batches_run *run, const batches_made *made);
 
 /* A note if `data` ("data set"), of so many bytes, is larger than memory and is to be read in the
  * global order. */

@@ -131,11 +131,11 @@ void graphs_write_summary(graphs_job *job) {
     leat_out(cli, "read       %s of the split; %s of memory, %lld batches ahead\n",
              leat_words_bytes(a, counters.payload_bytes),
              leat_words_bytes(b, counters.memory_bytes), (long long)counters.prefetch);
-    if (job->run.times)
-        batches_write_time(&job->run, counters.graphs, "graphs",
-                           counters.work_ns - counters.read_wait_ns, counters.stall_ns);
-    if (job->run.times && job->options.batches.window_bytes > 0)
-        batches_write_reading(&job->run, counters.read_wait_ns, counters.work_ns);
+    if (!job->run.times) return;
+    const batches_made made = {"graphs", counters.graphs, counters.work_ns, counters.read_wait_ns,
+                               counters.stall_ns};
+    batches_write_time(&job->run, &made);
+    if (job->options.batches.window_bytes > 0) batches_write_reading(&job->run, &made);
 }
 
 /* ---- --explain ---------------------------------------------------------------------------- */

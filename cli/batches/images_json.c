@@ -12,8 +12,9 @@ static void put_counters(leat_json *json, const images_job *job) {
     leat_json_member_int(json, "memory_bytes", counters.memory_bytes);
     leat_json_member_int(json, "prefetch", counters.prefetch);
     leat_json_end_object(json);
-    batches_json_time(json, &job->run, counters.images, "images", counters.work_ns,
-                      counters.stall_ns, counters.read_wait_ns);
+    const batches_made made = {"images", counters.images, counters.work_ns, counters.read_wait_ns,
+                               counters.stall_ns};
+    batches_json_time(json, &job->run, &made);
 }
 
 typedef struct summary_source {

@@ -19,11 +19,11 @@ void images_write_summary(images_job *job) {
     leat_out(cli, "read       %s of the file; %s of memory, %lld batches ahead\n",
              leat_words_bytes(a, counters.payload_bytes),
              leat_words_bytes(b, counters.memory_bytes), (long long)counters.prefetch);
-    if (job->run.times)
-        batches_write_time(&job->run, counters.images, "images",
-                           counters.work_ns - counters.read_wait_ns, counters.stall_ns);
-    if (job->run.times && job->options.window_bytes > 0)
-        batches_write_reading(&job->run, counters.read_wait_ns, counters.work_ns);
+    if (!job->run.times) return;
+    const batches_made made = {"images", counters.images, counters.work_ns, counters.read_wait_ns,
+                               counters.stall_ns};
+    batches_write_time(&job->run, &made);
+    if (job->options.window_bytes > 0) batches_write_reading(&job->run, &made);
 }
 
 /* ---- --explain ---------------------------------------------------------------------------- */

@@ -160,42 +160,48 @@ void batches_json_result(leat_json *json, const batches_run *run, const char *te
     leat_json_text(json, text, text_bytes);
 }
 
-void batches_json_time(leat_json *json, const batches_run *run, int64_t count, const char *things,
-                       int64_t work_ns, int64_t stall_ns, int64_t read_wait_ns) {
+static double per_second(const batches_made *made, double seconds) {
+    return seconds > 0 ? (double)made->count / seconds : 0;
+}
+
+/* Of a thread that does not wait for data. */
+static double per_thread_second(const batches_made *made) {
+    return per_second(made, (double)(made->work_ns - made->read_wait_ns) * 1e-9);
+}
+
+static double seconds_of(const batches_run *run) {
+    return (double)(run->ended_ns - run->begun_ns) * 1e-9;
+}
+
+void batches_json_time(leat_json *json, const batches_run *run, const batches_made *made) {
     char rate[64], one[64];
-    const double seconds = (double)(run->ended_ns - run->begun_ns) * 1e-9;
-    const double read_wait = (double)read_wait_ns * 1e-9, made = (double)count;
-    const double work = (double)work_ns * 1e-9 - read_wait;
     if (!run->times) return;
-    snprintf(rate, sizeof rate, "%s_per_second", things);
-    snprintf(one, sizeof one, "%s_per_thread_second", things);
+    snprintf(rate, sizeof rate, "%s_per_second", made->things);
+    snprintf(one, sizeof one, "%s_per_thread_second", made->things);
     leat_json_key(json, "time");
     leat_json_begin_object(json);
-    leat_json_member_double(json, "seconds", seconds);
-    leat_json_member_double(json, rate, seconds > 0 ? made / seconds : 0);
-    leat_json_member_double(json, one, work > 0 ? made / work : 0);
-    leat_json_member_double(json, "stall_seconds", (double)stall_ns * 1e-9);
-    leat_json_member_double(json, "read_wait_seconds", read_wait);
+    leat_json_member_double(json, "seconds", seconds_of(run));
+    leat_json_member_double(json, rate, per_second(made, seconds_of(run)));
+    leat_json_member_double(json, one, per_thread_second(made));
+    leat_json_member_double(json, "stall_seconds", (double)made->stall_ns * 1e-9);
+    leat_json_member_double(json, "read_wait_seconds", (double)made->read_wait_ns * 1e-9);
     leat_json_end_object(json);
 }
 
-void batches_write_time(const batches_run *run, int64_t count, const char *things, int64_t work_ns,
-                        int64_t stall_ns) {
+void batches_write_time(const batches_run *run, const batches_made *made) {
     char time[LEAT_WORDS_BYTES], rate[LEAT_WORDS_BYTES], one[LEAT_WORDS_BYTES];
-    const double seconds = (double)(run->ended_ns - run->begun_ns) * 1e-9;
-    const double work = (double)work_ns * 1e-9;
     leat_out(run->cli, "time       %s, %s %s/s, %s %s/s per busy thread\n",
-             leat_words_seconds(time, seconds),
-             leat_words_rate(rate, seconds > 0 ? (double)count / seconds : 0), things,
-             leat_words_rate(one, work > 0 ? (double)count / work : 0), things);
+             leat_words_seconds(time, seconds_of(run)),
+             leat_words_rate(rate, per_second(made, seconds_of(run))), made->things,
+             leat_words_rate(one, per_thread_second(made)), made->things);
     leat_out(run->cli,
              "waiting    %.1f %% of the time for the next batch: this command does nothing else\n",
-             100 * leat_ratio(stall_ns, run->ended_ns - run->begun_ns));
+             100 * leat_ratio(made->stall_ns, run->ended_ns - run->begun_ns));
 }
 
-void batches_write_reading(const batches_run *run, int64_t read_wait_ns, int64_t work_ns) {
+void batches_write_reading(const batches_run *run, const batches_made *made) {
     leat_out(run->cli, "reading    threads waited for data %.1f %% of their time\n",
-             100 * leat_ratio(read_wait_ns, work_ns));
+             100 * leat_ratio(made->read_wait_ns, made->work_ns));
 }
 
 void batches_note_memory(leat_cli *cli, const char *data, int64_t size_bytes) {

@@ -19,8 +19,9 @@ static void put_counters(leat_json *json, const batches_job *job) {
     leat_json_member_int(json, "prefetch", counters.prefetch);
     leat_json_member_int(json, "window_bytes", counters.window_bytes);
     leat_json_end_object(json);
-    batches_json_time(json, &job->run, counters.tokens + counters.padding, "tokens",
-                      counters.work_ns, counters.stall_ns, counters.read_wait_ns);
+    const batches_made made = {"tokens", counters.tokens + counters.padding, counters.work_ns,
+                               counters.read_wait_ns, counters.stall_ns};
+    batches_json_time(json, &job->run, &made);
 }
 
 static void put_quarantine(leat_json *json, const leat_quarantined *items, int64_t count) {

@@ -55,10 +55,10 @@ void batches_write_summary(batches_job *job) {
              leat_words_bytes(b, counters.memory_bytes), (long long)counters.prefetch);
     if (!begins_with_windows(&job->run)) write_windows(job);
     if (!job->run.times) return;
-    batches_write_time(&job->run, counters.tokens + counters.padding, "tokens",
-                       counters.work_ns - counters.read_wait_ns, counters.stall_ns);
-    if (counters.window_bytes > 0)
-        batches_write_reading(&job->run, counters.read_wait_ns, counters.work_ns);
+    const batches_made made = {"tokens", counters.tokens + counters.padding, counters.work_ns,
+                               counters.read_wait_ns, counters.stall_ns};
+    batches_write_time(&job->run, &made);
+    if (counters.window_bytes > 0) batches_write_reading(&job->run, &made);
 }
 
 /* ---- --explain ---------------------------------------------------------------------------- */

@@ -22,10 +22,10 @@
 typedef struct leat_metrics {
     leat_file *file;
     int64_t size_bytes;
-    const leat_task *task;              /* names the numbers of a line, and the samples */
-    leat_warning_state warning_state;   /* what the lines so far warn of */
-    leat_patience patience;             /* what they say of the best measurement */
-    double measured[LEAT_MEASURES_MAX]; /* in the last line of a step; NaN: not measured there */
+    const leat_task *task;               /* names the numbers of a line, and the samples */
+    leat_warning_state warning_state;    /* what the lines so far warn of */
+    leat_patience patience;              /* what they say of the best measurement */
+    double measured[LEAT_MEASURES_MAX];  /* in the last line of a step; NaN: not measured there */
     double untrained[LEAT_MEASURES_MAX]; /* in that of step 0 */
 } leat_metrics;
 
