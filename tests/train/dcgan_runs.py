@@ -84,11 +84,13 @@ def picture(path):
 
 
 def report(run):
-    """The numbers of a run's page: all words of it that have a digit, and what its figures show."""
+    """The numbers of a run's page: all words of it that have a digit, and what its figures show;
+    not who computed how much of it, which the run does not decide."""
     text = read(run, "report.html").decode()
     tables = {name: data.decode().splitlines() for name, data in pages.files(text).items()
               if name.endswith(".csv") and name != "time.csv"}
-    text = re.sub(r"<style>.*?</style>|<svg.*?</svg>", "", text, flags=re.S)
+    text = re.sub(r"<style>.*?</style>|<svg.*?</svg>|<h2>Who computed it</h2>.*?</div>", "", text,
+                  flags=re.S)
     words = [" ".join(of.split()) for of in pages.Page(pages.PICTURE.sub("", text)).texts]
     words = [of for of in words if of]
     return {"words": [of for before, of in zip(["", *words], words) if re.search(r"\d", of)
