@@ -20,6 +20,7 @@ TEXT = 25
 SCHEMA = r"^select to_regclass\('leat.version'"
 NUMBER = "^select version from leat.version"
 POOLER = r"^select pg_backend_pid\(\)"
+MACHINES = r"^select r\.rolname, case"
 NEVER = "^nothing"
 
 
@@ -97,10 +98,12 @@ class Hostile:
     def said(self, sql, backend):
         if not re.search(self.honest, sql):
             return self.answer
-        value = (VERSION if re.search(NUMBER, sql) else
-                 str(backend) if re.search(POOLER, sql) else "t").encode()
-        return (rows(1, 0).replace(COMPLETE, b"")
-                + message(b"D", struct.pack("!hi", 1, len(value)) + value) + COMPLETE)
+        values = (["a", "0", "0"] if re.search(MACHINES, sql) else
+                  [VERSION if re.search(NUMBER, sql) else
+                   str(backend) if re.search(POOLER, sql) else "t"])
+        row = b"".join(struct.pack("!i", len(value)) + value.encode() for value in values)
+        return (rows(len(values), 0).replace(COMPLETE, b"")
+                + message(b"D", struct.pack("!h", len(values)) + row) + COMPLETE)
 
 
 class Answers(unittest.TestCase):
@@ -120,12 +123,14 @@ class Answers(unittest.TestCase):
 
     def test_work(self):
         """A worker that has begun would connect again and again: it ends."""
-        honest = f"{SCHEMA}|{NUMBER}|{POOLER}"
-        for answer in (rows(1, 1), rows(20, 0)):
-            with self.subTest(answer), Hostile(answer, honest) as other:
-                done = leat("work", other.url, "--key", os.path.join(self.top, "key"), status=1)
-                self.assertRegex(done.stderr, "the server's answer has .*leat needs columns: 20, "
-                                              "rows: at least 1; check that the URL leads to a")
+        known = f"{SCHEMA}|{NUMBER}|{POOLER}"
+        for honest, columns in ((known, 3), (f"{known}|{MACHINES}", 20)):
+            for answer in (rows(1, 1), rows(columns, 0)):
+                with self.subTest(answer), Hostile(answer, honest) as other:
+                    done = leat("work", other.url, "--key", os.path.join(self.top, "key"), status=1)
+                    self.assertRegex(
+                        done.stderr, f"the server's answer has .*leat needs columns: {columns}, "
+                                     "rows: at least 1; check that the URL leads to a")
 
     def test_doctor(self):
         """What is not known is a note."""
