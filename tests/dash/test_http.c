@@ -293,6 +293,10 @@ static void late_first_requests(void **state) {
     leat_http_destroy(w.http);
 }
 
+static void say_more(int s, const char *text) {
+    assert_int_equal(send(s, text, strlen(text), MSG_NOSIGNAL), strlen(text));
+}
+
 /* A request has its time, however it is sent: byte by byte it is no longer. */
 static void late_requests(void **state) {
     world w = {.number = 1};
@@ -306,14 +310,14 @@ static void late_requests(void **state) {
     read_until(again, "/a|here");
     pass(&w, LEAT_HTTP_ASK_MS / 2);
     wake(&w);
-    assert_int_equal(send(again, "GET /b HTTP/1.1\r\nHost: here\r\n\r\n", 34, MSG_NOSIGNAL), 34);
+    say_more(again, "GET /b HTTP/1.1\r\nHost: here\r\n\r\n");
     read_until(again, "/b|here");
     pass(&w, LEAT_HTTP_ASK_MS / 2);
     assert_int_equal(send(slow, "t", 1, MSG_NOSIGNAL), 1);
     wake(&w);
     while (!has_ended(slow)) rest();
     assert_false(has_ended(stream));
-    assert_int_equal(send(again, "GET /c HTTP/1.1\r\nHost: here\r\n\r\n", 34, MSG_NOSIGNAL), 34);
+    say_more(again, "GET /c HTTP/1.1\r\nHost: here\r\n\r\n");
     read_until(again, "/c|here");
     while (!has_ended(again)) { /* the answer is there before the server counts from its end */
         pass(&w, LEAT_HTTP_ASK_MS);

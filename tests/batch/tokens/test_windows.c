@@ -47,6 +47,7 @@ static void check_epoch(leat_window_epoch *epoch, int64_t number) {
     static const int64_t contexts[] = {0, 1, 9};
     const leat_windows *windows = epoch->windows;
     int64_t count = windows->first[windows->block_count];
+    assert_in_range(count, 1, INT32_MAX); /* gcc 14 warns without */
     uint8_t *seen = calloc((size_t)count, 1);
     leat_window window = {0};
     assert_non_null(seen);
