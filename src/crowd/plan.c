@@ -375,16 +375,15 @@ static leat_code end_call(play *of, worker *w, int64_t number, leat_error *err) 
 }
 
 /* Of a new step. */
-static void hear(const play *of, worker *w) {
+static void hear(worker *w) {
     w->asked = NEVER;
     w->notified = false;
-    if (of->setting->renews_when_told) w->renewed = of->now - of->setting->renew_us;
 }
 
 static leat_code turn(play *of, int64_t number, leat_error *err) {
     worker *w = &of->workers[number];
     LEAT_TRY(end_call(of, w, number, err));
-    if (w->idle && w->notified) hear(of, w);
+    if (w->idle && w->notified) hear(w);
     w->idle = false;
     while (w->call == NO_CALL && !w->idle) LEAT_TRY(act(of, w, number, err));
     set_due(of, number, w->idle ? next_due(of, w) : w->call_ends);
@@ -558,9 +557,9 @@ leat_code leat_plan_check(const leat_plan_setting *setting, leat_error *err) {
         {"bytes of the weights", setting->weights_bytes, 0, LEAT_PLAN_BYTES_MAX},
         {"bytes of samples", setting->sample_bytes, 0, LEAT_PLAN_BYTES_MAX},
         {"bytes of a part", setting->part_bytes, 1024, 8 << 20},
-        {"bits a second up", setting->up_bits > 0 ? setting->up_bits : bits, BITS_MIN, bits},
-        {"bits a second down", setting->down_bits > 0 ? setting->down_bits : bits, BITS_MIN, bits},
-        {"bits a second of the server", setting->server_bits > 0 ? setting->server_bits : bits,
+        {"bits a second up", setting->up_bits != 0 ? setting->up_bits : bits, BITS_MIN, bits},
+        {"bits a second down", setting->down_bits != 0 ? setting->down_bits : bits, BITS_MIN, bits},
+        {"bits a second of the server", setting->server_bits != 0 ? setting->server_bits : bits,
          BITS_MIN, bits},
         {"microseconds of a reading", setting->read_us, 0, day},
         {"microseconds of a commit", setting->commit_us, 0, day},

@@ -21,14 +21,6 @@ enum {
 #define LEAT_PLAN_UNIT_US_MAX (INT64_C(3600) * 1000000)
 #define LEAT_PLAN_BYTES_MAX (INT64_C(1) << 29) /* of a result; and of weights */
 
-/* Which units are computed twice. */
-typedef enum leat_plan_copies {
-    LEAT_PLAN_COPIES_AS_BUILT, /* leat.choose of schema.sql */
-    LEAT_PLAN_COPIES_NONE,
-    LEAT_PLAN_COPIES_GAIN /* not built: where the copy is expected to be there first, as far as the
-                           * units that each machine has finished in the run tell */
-} leat_plan_copies;
-
 typedef struct leat_plan_setting {
     int64_t workers, units, steps; /* steps > 1: the first one is not counted */
     uint64_t seed;                 /* of the machines' speeds, and the pauses between questions */
@@ -44,8 +36,7 @@ typedef struct leat_plan_setting {
     /* The run's times. */
     int64_t lease_us, renew_us, silent_us, poll_us; /* poll_us: the coordinator's */
     int64_t ask_us;                                 /* leat_work_options.poll_ms */
-    leat_plan_copies copies;
-    bool renews_when_told; /* that there is a new step */
+    bool without_copies; /* of units: for tests, whose sums are then known beforehand */
 } leat_plan_setting;
 
 /* Sums over the steps after the first. */

@@ -39,7 +39,6 @@ struct leat_plan_memory {
     int64_t *times; /* of the results of the step, in order */
     int64_t time_count;
     int64_t median_before; /* of the step before; 0: there is none */
-    int64_t *paces;        /* of each worker from grant to result, the last time; 0: not known */
 };
 
 /* ---- Leases ---------------------------------------------------------------------------------- */
@@ -156,23 +155,20 @@ typedef struct held {
     int64_t since, renewed;
     int live, accounts;
     bool copied, mine;
-    int64_t ends; /* when its machines' paces let expect it; INT64_MAX: not known */
 } held;
 
 static held look(const leat_plan_memory *of, const unit *u, int64_t worker, int64_t now) {
-    held out = {.since = INT64_MAX, .renewed = INT64_MIN, .ends = INT64_MAX};
+    held out = {.since = INT64_MAX, .renewed = INT64_MIN};
     for (int i = 0; i < UNIT_LEASES; i++) {
         if (u->leases[i] == NOBODY) continue;
         const lease *l = &of->leases[u->leases[i]];
-        const int64_t owner = u->leases[i] / 2, pace = of->paces[owner];
         const bool counts = is_held(of, l, now);
         out.live++;
         if (l->granted < out.since) out.since = l->granted;
         if (l->renewed > out.renewed) out.renewed = l->renewed;
         out.copied |= counts && l->copy;
         out.accounts += counts;
-        out.mine |= owner == worker;
-        if (pace > 0 && l->granted + pace < out.ends) out.ends = l->granted + pace;
+        out.mine |= u->leases[i] / 2 == worker;
     }
     return out;
 }
@@ -196,36 +192,24 @@ static bool may_copy(const leat_plan_memory *of, const held *unit_held, int64_t 
                                   unit_held->since + 2 * (usual > silent ? usual : silent) < now);
 }
 
-/* Not built: whether this machine's copy is expected first, or the unit is late by a quarter of
- * what its machine needs. Where a pace is not known, as built. */
-static bool gains(const leat_plan_memory *of, const held *unit_held, int64_t worker, int64_t now) {
-    const int64_t own = of->paces[worker], ends = unit_held->ends;
-    if (own == 0 || ends == INT64_MAX) return unit_held->since + median(of) < now;
-    return ends > now ? now + own < ends : now > ends + (ends - unit_held->since) / 4;
-}
-
 /* leat.choose, third: the unit to copy, silent ones first, then the one that is out longest. */
 static int64_t choose_copy(const leat_plan_memory *of, int64_t worker, int64_t now) {
-    const leat_plan_copies copies = of->setting->copies;
-    int64_t best = NOBODY, best_key = 0;
+    int64_t best = NOBODY, best_since = 0;
     bool best_silent = false;
-    if (copies == LEAT_PLAN_COPIES_NONE) return NOBODY;
+    if (of->setting->without_copies) return NOBODY;
     for (int32_t i = 0; i < of->out_count; i++) {
         const int64_t number = of->out[i];
         const held unit_held = look(of, &of->units[number], worker, now);
         const int64_t silent_us = of->setting->silent_us;
         const bool silent = !holds(unit_held.renewed + silent_us, silent_us, now);
-        const bool gain = copies == LEAT_PLAN_COPIES_GAIN;
-        const bool late =
-            gain ? gains(of, &unit_held, worker, now) : unit_held.since + median(of) < now;
+        const bool late = unit_held.since + median(of) < now;
         if (!may_copy(of, &unit_held, now) || !(silent || late)) continue;
-        const int64_t key = gain ? -unit_held.ends : unit_held.since;
-        const bool before = silent != best_silent ? silent
-                            : key != best_key     ? key < best_key
-                                                  : number < best;
+        const bool before = silent != best_silent          ? silent
+                            : unit_held.since != best_since ? unit_held.since < best_since
+                                                            : number < best;
         if (best != NOBODY && !before) continue;
         best = number;
-        best_key = key;
+        best_since = unit_held.since;
         best_silent = silent;
     }
     return best;
@@ -323,7 +307,6 @@ static leat_code submit(void *memory, int64_t now, int64_t worker, const leat_pl
     LEAT_ASSERT(u->state == OUT);
     of->seen[worker] = now;
     add_time(of, now - l->granted);
-    of->paces[worker] = now - l->granted;
     supersede(of, u);
     set_state(of, given->unit, DONE);
     of->done++;
@@ -373,7 +356,6 @@ leat_code leat_plan_memory_create(leat_plan_memory **out, const leat_plan_settin
     if (code == LEAT_OK) code = LEAT_NEW(&of->units, setting->units, err);
     if (code == LEAT_OK) code = LEAT_NEW(&of->out, setting->units, err);
     if (code == LEAT_OK) code = LEAT_NEW(&of->times, setting->units, err);
-    if (code == LEAT_OK) code = LEAT_NEW(&of->paces, setting->workers, err);
     if (code == LEAT_OK) code = LEAT_NEW(&of->seen, setting->workers, err);
     if (code != LEAT_OK) {
         leat_plan_memory_destroy(of);
@@ -395,7 +377,6 @@ void leat_plan_memory_destroy(leat_plan_memory *memory) {
     leat_free(memory->units);
     leat_free(memory->out);
     leat_free(memory->times);
-    leat_free(memory->paces);
     leat_free(memory->seen);
     leat_free(memory);
 }
