@@ -7,8 +7,8 @@
 
 #include "facts.h"
 
-/* From this share of it on, a link is what the steps wait for. */
-#define LINK_IS_FULL 0.8
+/* From this share of it on, a link, or the coordinator, is what the steps wait for. */
+#define IS_FULL 0.8
 
 typedef struct plan_source {
     leat_crowd_plan_options options;
@@ -16,6 +16,7 @@ typedef struct plan_source {
     const char *many; /* what a unit has: "images" */
     bool measured;    /* the seconds of a unit */
     char uplink[LEAT_SETTING_BYTES], server_link[LEAT_SETTING_BYTES];
+    char worth[64], limit[256];
 } plan_source;
 
 /* ---- The table ------------------------------------------------------------------------------- */
@@ -42,6 +43,9 @@ static const leat_fact row_facts[] = {
     {"unit_size", LEAT_FACT_INT, AT(of.unit_size),
      .help = "Images, or batches of graphs, of each unit (--unit-size)."},
     {"step_samples", LEAT_FACT_INT, AT(samples), .help = "Those of a step."},
+    {"epoch_steps", LEAT_FACT_REAL, AT(of.epoch_steps), LEAT_FACT_COUNT,
+     .help = "Steps that have as many as the data set."},
+    {"fits", LEAT_FACT_FLAG, AT(of.fits), .help = "A step has at most a tenth of the data set."},
     {"step_seconds", LEAT_FACT_REAL, AT(of.step_seconds), .digits = 1,
      .help = "Seconds of a step."},
     {"useful_share", LEAT_FACT_REAL, AT(of.useful_share), LEAT_FACT_SHARE,
@@ -51,6 +55,8 @@ static const leat_fact row_facts[] = {
     {"speed_share", LEAT_FACT_REAL, AT(of.speed_share), LEAT_FACT_SHARE,
      .help = "Units that count, of those that the machines would compute in this time if they did "
              "nothing else."},
+    {"read_share", LEAT_FACT_REAL, AT(of.read_share), LEAT_FACT_SHARE,
+     .help = "Share of the time in which the coordinator reads results."},
     {"up_bytes", LEAT_FACT_INT, AT(of.up_bytes), LEAT_FACT_BYTES,
      .help = "Bytes that all machines send in a step."},
     {"down_bytes", LEAT_FACT_INT, AT(of.down_bytes), LEAT_FACT_BYTES,
@@ -66,9 +72,10 @@ static const leat_fact_list rows = {
     .rows = row_facts,
     .one = "A number of units, and what it leads to.",
     .at = row_at,
-    .before = "\n   units x size  samples    step s   useful   of the speed  up a step\n",
-    .item = "{mark}{units:7} x {unit_size:-6}{step_samples:7} {step_seconds:9} {useful_share:8} "
-            "{speed_share:14}  {up_bytes:9}\n",
+    .before = "\n   units x size  samples  steps/epoch    step s   useful   of the speed    "
+              "up, all\n",
+    .item = "{mark}{units:7} x {unit_size:-6}{step_samples:7} {epoch_steps:12} {step_seconds:9} "
+            "{useful_share:8} {speed_share:14}  {up_bytes:9}\n",
 };
 
 /* ---- The rest -------------------------------------------------------------------------------- */
@@ -87,32 +94,60 @@ static leat_fact_value best_size(const void *source) {
 }
 
 /* Machines of the usual speed that would do as much. */
-static leat_fact_value worth(const void *source) {
-    const plan_source *of = source;
-    return (leat_fact_value){.real = best_of(source)->speed_share * (double)of->options.workers};
+static void write_worth(plan_source *of) {
+    const double machines = best_of(of)->speed_share * (double)of->options.workers;
+    if (machines < 0.01) snprintf(of->worth, sizeof of->worth, "less than 0.01 machines");
+    else if (machines < 1) snprintf(of->worth, sizeof of->worth, "%.2g machines", machines);
+    else snprintf(of->worth, sizeof of->worth, "%.1f machines", machines);
 }
 
-static bool is_full(double bytes, double seconds, int64_t bits) {
-    return bits > 0 && 8 * bytes > LINK_IS_FULL * seconds * (double)bits;
+/* Of `seconds`, the share in which the link is taken by so many bytes; above 1: it takes longer. */
+static double link_share(int64_t bytes, double seconds, int64_t bits) {
+    return bits > 0 ? 8 * (double)bytes / (seconds * (double)bits) : 0;
 }
 
-/* What keeps the recommended row from being better. */
-static leat_fact_value limit(const void *source) {
-    const plan_source *of = source;
-    const leat_crowd_plan_row *best = best_of(source);
+/* What keeps the recommended row from being better, where that is not the data set. */
+static const char *limit_of_machines(const plan_source *of) {
+    const leat_crowd_plan_row *best = best_of(of);
     const int64_t bytes = best->up_bytes > best->down_bytes ? best->up_bytes : best->down_bytes;
     const double unit =
         of->options.unit_seconds * (double)best->unit_size / (double)of->options.unit_size;
-    const char *text = "";
-    if (is_full((double)bytes, best->step_seconds, of->options.server_bits))
-        text = "the link of the database is full: larger units (--unit-size), or --codec-up int8";
-    else if (is_full((double)of->options.payload_bytes, unit, of->options.link_bits))
-        text = "a result is sent for about as long as its unit is computed: larger units "
+    const double server = link_share(bytes, best->step_seconds, of->options.server_bits);
+    const double own = link_share(of->options.payload_bytes, unit, of->options.link_bits);
+    if (best->read_share >= IS_FULL && best->read_share >= server)
+        return "the coordinator reads results as fast as it can: larger units (--unit-size), "
+               "--codec-up int8, or fewer machines";
+    if (server >= IS_FULL)
+        return "the link of the database is full: larger units (--unit-size), or --codec-up int8";
+    if (own >= 1 / IS_FULL)
+        return "a result is sent for longer than its unit is computed: larger units "
                "(--unit-size), or --codec-up int8";
-    else if (!of->table.is_enough)
-        text = "less than 85 % of the speed in every line: more units for each machine, or larger "
-               "ones, help";
-    return (leat_fact_value){.text = text};
+    if (own >= IS_FULL)
+        return "a result is sent for about as long as its unit is computed: larger units "
+               "(--unit-size), or --codec-up int8";
+    return "";
+}
+
+static void write_limit(plan_source *of) {
+    const leat_crowd_plan_table *table = &of->table;
+    const long long most = of->options.data_samples / LEAT_CROWD_PLAN_EPOCH_STEPS;
+    const char *machines = limit_of_machines(of);
+    char *text = of->limit;
+    if (!best_of(of)->fits)
+        snprintf(text, sizeof of->limit,
+                 "every line has more than %lld %s a step, a tenth of the data set: more data, "
+                 "fewer units, or smaller ones (--unit-size)",
+                 most, of->many);
+    else if (machines[0] != 0) snprintf(text, sizeof of->limit, "%s", machines);
+    else if (!table->is_enough && !table->rows[table->count - 1].fits)
+        snprintf(text, sizeof of->limit,
+                 "less than 85 %% of the speed with %lld %s a step, a tenth of the data set: more "
+                 "data, or fewer machines",
+                 most, of->many);
+    else if (!table->is_enough)
+        snprintf(text, sizeof of->limit,
+                 "less than 85 %% of the speed in every line: more units for each machine, or "
+                 "larger ones, help");
 }
 
 #define AT(member) offsetof(plan_source, member)
@@ -139,18 +174,21 @@ static const leat_fact facts[] = {
      .help = "Bytes of the weights, which each machine fetches once a step."},
     {"sample_bytes", LEAT_FACT_INT, AT(options.sample_bytes), LEAT_FACT_BYTES,
      .help = "Bytes of an image that each machine fetches (--serve-data); 0: it has the data set."},
+    {"data_samples", LEAT_FACT_INT, AT(options.data_samples), LEAT_FACT_COUNT,
+     .help = "Images, or about so many batches of graphs, of the data set."},
     {"plans", LEAT_FACT_LIST, .list = &rows, .help = "By the samples of a step."},
     {"best_units", LEAT_FACT_INT, .get = best_units,
      .help = "Of the row that is recommended: units of a step."},
     {"best_unit_size", LEAT_FACT_INT, .get = best_size, .help = "Size of its units."},
     {"enough", LEAT_FACT_FLAG, AT(table.is_enough),
      .help = "It turns 85 % of the machines' speed into progress, with the fewest samples a step; "
-             "false: no row does, and it is the one with the highest share."},
+             "false: no row that fits does, and it is the one of them with the highest share, or, "
+             "if none fits, of those with the fewest samples."},
     {"many", LEAT_FACT_TEXT, AT(many), .help = NULL},
     {"uplink", LEAT_FACT_CHARS, AT(uplink), .help = NULL},
     {"server_link", LEAT_FACT_CHARS, AT(server_link), .help = NULL},
-    {"worth", LEAT_FACT_REAL, .get = worth, .digits = 1, .help = NULL},
-    {"limit", LEAT_FACT_TEXT, .get = limit, .help = NULL},
+    {"worth", LEAT_FACT_CHARS, AT(worth), .help = NULL},
+    {"limit", LEAT_FACT_CHARS, AT(limit), .help = NULL},
     {0},
 };
 #undef AT
@@ -161,11 +199,12 @@ const leat_facts leat_facts_plan = {
     .layout = "machines  {workers}, spread {spread}; links {uplink}/s, the database's "
               "{server_link}/s\n"
               "unit      {unit_size} {many} in {unit_seconds}, {unit_measured}\n"
-              "bytes     {payload_bytes} up per unit, {weights_bytes} down per step"
-              "[, {sample_bytes} per image]\n"
+              "bytes     {payload_bytes} up per unit, {weights_bytes} down per machine and "
+              "step[, {sample_bytes} per image]\n"
+              "data      {data_samples} {many}, of which a step should have at most a tenth\n"
               "{plans}\n"
               "*         --units {best_units} --unit-size {best_unit_size}: as much as {worth} "
-              "machines that never wait\n"
+              "that never wait\n"
               "[limit     {limit}\n]",
 };
 
@@ -193,6 +232,12 @@ static int measure(leat_cli *cli, const char *model, const leat_coordinate_optio
     if (images && options->serve_data) /* levels of three colours */
         plan->sample_bytes = 3 * estimate.sample_size * estimate.sample_size;
     of->many = images ? "images" : "batches";
+    /* of batches, by how many graphs those of the first step have */
+    plan->data_samples =
+        images || estimate.step_samples < 1
+            ? estimate.samples
+            : (int64_t)((double)estimate.samples * (double)(train.units * train.unit_size) /
+                        (double)estimate.step_samples);
     if (of->measured)
         plan->unit_seconds =
             (double)estimate.step_samples / (double)train.units / estimate.samples_per_second;
@@ -216,5 +261,7 @@ int leat_coordinate_plan(leat_cli *cli, const char *model, const leat_coordinate
     (void)leat_settings_get(table, &of.options, "uplink", of.uplink);
     (void)leat_settings_get(table, &of.options, "server-link", of.server_link);
     if (leat_crowd_plan(&of.options, &of.table, &err) != LEAT_OK) return leat_cli_fail(cli, &err);
+    write_worth(&of);
+    write_limit(&of);
     return leat_facts_show(cli, &leat_facts_plan, &of);
 }

@@ -296,12 +296,15 @@ typedef struct leat_crowd_plan_options {
                                * 1 */
     int64_t payload_bytes, weights_bytes; /* as in leat_train_estimate, at most 512 MiB */
     int64_t sample_bytes; /* of a sample that each machine fetches; 0: it has the data set */
+    int64_t data_samples; /* of the data set, counted as unit_size is; 0: not known */
     int64_t link_bits;    /* per second, each way, of each machine's link; 0: no limit */
     int64_t server_bits;  /* the same of the database's, which all machines share */
     int64_t part_bytes, lease_ms, renew_ms, silent_ms, poll_ms; /* as in leat_coordinate_options */
 } leat_crowd_plan_options;
-/* One machine, 10 s a unit, links of 100 Mbit/s and 1 Gbit/s, a spread of 0.3, no bytes; the rest
- * as leat_coordinate_options_default. */
+/* A step should have at most so large a part of the data set: an epoch then has ten steps. */
+#define LEAT_CROWD_PLAN_EPOCH_STEPS 10
+/* One machine, 10 s a unit, links of 100 Mbit/s and 1 Gbit/s, a spread of 0.3, no bytes, a data set of
+ * unknown size; the rest as leat_coordinate_options_default. */
 LEAT_API leat_crowd_plan_options leat_crowd_plan_options_default(void);
 /* The options that a person sets: "plan" (workers), "uplink", "server-link", "unit-seconds",
  * "spread". */
@@ -314,6 +317,9 @@ typedef struct leat_crowd_plan_row {
     double useful_share;  /* of the time in which machines compute: that for results that count */
     double counted_share; /* of the units that are computed to the end: those that count */
     double speed_share;   /* of what the machines compute if they do nothing else: what counts */
+    double read_share;    /* of the time: that in which the coordinator reads results */
+    double epoch_steps;   /* steps that have as many samples as the data set; NaN: not known */
+    bool fits;            /* epoch_steps is at least LEAT_CROWD_PLAN_EPOCH_STEPS, or not known */
     int64_t up_bytes, down_bytes; /* of all machines, a step */
 } leat_crowd_plan_row;
 
@@ -321,8 +327,10 @@ typedef struct leat_crowd_plan_row {
 typedef struct leat_crowd_plan_table {
     leat_crowd_plan_row rows[LEAT_CROWD_PLAN_ROWS]; /* by the samples of a step, then by units */
     int count;
-    int best;       /* the fewest samples a step with a speed_share of 85 %, or the highest share */
-    bool is_enough; /* it has 85 % */
+    /* Of the rows that fit: the fewest samples a step with a speed_share of 85 %, or the highest
+     * share; where none fits, the fewest samples. */
+    int best;
+    bool is_enough; /* it fits, and has 85 % */
 } leat_crowd_plan_table;
 /*
  * Simulates steps of a run: with the units that are wanted, with the same samples in one, two, four

@@ -394,6 +394,11 @@ static leat_code turn(play *of, int64_t number, leat_error *err) {
 
 static void wait_for(play *of, int64_t us) { set_due(of, of->setting->workers, of->now + us); }
 
+static void wait_for_result(play *of) {
+    if (counts(of)) of->sums.read_us += of->setting->read_us;
+    wait_for(of, of->setting->read_us);
+}
+
 /* The units that have arrived, the first BATCH by number. */
 static void look(play *of) {
     coordinator *self = &of->coordinator;
@@ -409,7 +414,7 @@ static bool reads_again(play *of) {
     coordinator *self = &of->coordinator;
     if (self->next == of->setting->units || of->units[self->next] != CONFIRMED) return false;
     self->phase = READS_AGAIN;
-    wait_for(of, of->setting->read_us);
+    wait_for_result(of);
     return true;
 }
 
@@ -426,7 +431,7 @@ static void collect(play *of) {
     if (self->phase == LOOKS) look(of);
     if (self->phase != READS_AGAIN && self->at < self->count) {
         self->phase = READS;
-        wait_for(of, of->setting->read_us);
+        wait_for_result(of);
         return;
     }
     if (reads_again(of)) return;

@@ -50,6 +50,7 @@ typedef struct leat_plan_sums {
     double spent_us;   /* of machines computing */
     double capacity;   /* units that the machines compute in this time if they do nothing else */
     int64_t up_bytes, down_bytes;
+    int64_t read_us; /* of the coordinator reading results */
 } leat_plan_sums;
 
 /* ---- Books ----------------------------------------------------------------------------------- */

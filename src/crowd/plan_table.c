@@ -2,6 +2,7 @@
  * How many units a run should have: steps of several numbers and sizes of units, played for crews
  * of machines that are drawn (plan.h).
  */
+#include <math.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
@@ -49,6 +50,12 @@ leat_crowd_plan_options leat_crowd_plan_options_default(void) {
 
 /* ---- Which rows ------------------------------------------------------------------------------ */
 
+/* Otherwise so few steps are taken that they train nothing, however fast they are. */
+static bool fits(const leat_crowd_plan_options *options, int64_t samples) {
+    return options->data_samples == 0 ||
+           samples <= options->data_samples / LEAT_CROWD_PLAN_EPOCH_STEPS;
+}
+
 static int64_t samples_of(const leat_crowd_plan_row *row) { return row->units * row->unit_size; }
 
 /* In the order of samples of a step, then of units. */
@@ -82,7 +89,7 @@ static int64_t unit_us(const leat_crowd_plan_options *options, int64_t unit_size
     return us < 1 ? 1 : us > 1e18 ? INT64_MAX : (int64_t)(us + 0.5);
 }
 
-/* What was asked for; the same samples in more units, and more units of the same size. */
+/* What was asked for; the same samples in other numbers of units, and more units of the same size. */
 static void choose_rows(const leat_crowd_plan_options *options, leat_crowd_plan_table *table) {
     const int64_t pieces = options->units * (options->unit_size / options->multiple);
     put(table, options->units, options->unit_size);
@@ -130,6 +137,7 @@ static void add(leat_plan_sums *to, const leat_plan_sums *more) {
     to->useful_us += more->useful_us;
     to->spent_us += more->spent_us;
     to->capacity += more->capacity;
+    to->read_us += more->read_us;
     to->up_bytes += more->up_bytes;
     to->down_bytes += more->down_bytes;
 }
@@ -156,12 +164,18 @@ static leat_code play(const leat_crowd_plan_options *options, leat_crowd_plan_ro
     row->useful_share = share(all.useful_us, all.spent_us);
     row->counted_share = share((double)all.counted, (double)all.finished);
     row->speed_share = share((double)all.counted, all.capacity);
+    row->read_share = share((double)all.read_us, (double)all.us);
+    row->epoch_steps = options->data_samples == 0
+                           ? NAN
+                           : (double)options->data_samples / (double)samples_of(row);
+    row->fits = fits(options, samples_of(row));
     row->up_bytes = all.up_bytes / all.steps;
     row->down_bytes = all.down_bytes / all.steps;
     return LEAT_OK;
 }
 
-/* The fewest samples a step with which the machines' speed is used; or where it is used best. */
+/* Of the rows that fit: the fewest samples a step with which the machines' speed is used; or where
+ * it is used best. If none fits, of those with the fewest samples. */
 static int choose_best(const leat_crowd_plan_table *table) {
     int best = 0;
     for (int i = 1; i < table->count; i++) {
@@ -169,6 +183,7 @@ static int choose_best(const leat_crowd_plan_table *table) {
         const bool enough = b->speed_share >= ENOUGH;
         /* rows are in the order of samples */
         if (enough && samples_of(a) > samples_of(b)) break;
+        if (!a->fits && samples_of(a) > samples_of(&table->rows[0])) break;
         if (a->speed_share > b->speed_share) best = i;
     }
     return best;
@@ -181,6 +196,9 @@ static leat_code check(const leat_crowd_plan_options *options, leat_error *err) 
                          "units of %lld samples cannot be planned: 1 to %d, a multiple of %lld",
                          (long long)options->unit_size, UNIT_SIZE_MAX,
                          (long long)options->multiple);
+    if (options->data_samples < 0)
+        return leat_fail(err, LEAT_ERR_OPTION, "a data set cannot have %lld samples",
+                         (long long)options->data_samples);
     if (!(options->unit_seconds >= 0.001 && options->unit_seconds <= 3600))
         return leat_fail(err, LEAT_ERR_OPTION,
                          "a unit that takes %g s cannot be planned: 0.001 to 3600",
@@ -218,7 +236,8 @@ leat_code leat_crowd_plan(const leat_crowd_plan_options *options, leat_crowd_pla
         return code;
     }
     table->best = choose_best(table);
-    table->is_enough = table->rows[table->best].speed_share >= ENOUGH;
+    const leat_crowd_plan_row *best = &table->rows[table->best];
+    table->is_enough = best->fits && best->speed_share >= ENOUGH;
     return LEAT_OK;
 }
 

@@ -1,4 +1,5 @@
 /* A run of machines that there are not (plan.h), against what can be said without it. */
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -126,6 +127,7 @@ static void coordinator(void **state) {
     of.commit_us = 0;
     of.read_us = 3 * S;
     expect_step(&of, 8 + 4 * 3);
+    assert_int_equal(run(&of).read_us, (of.steps - 1) * 4 * of.read_us);
     of = alike(1, 3);
     of.read_us = 15 * S; /* longer than a unit: the last one waits */
     expect_step(&of, 8 + 3 * 15);
@@ -292,6 +294,54 @@ static void table(void **state) {
     assert_int_equal(table.count, 0);
 }
 
+/* A step with more than a tenth of the data set is not the best one. */
+static void data_sets(void **state) {
+    leat_crowd_plan_options of = leat_crowd_plan_options_default();
+    leat_crowd_plan_table table;
+    (void)state;
+    of.workers = 4;
+    of.units = 3;
+    of.unit_size = 64;
+    of.multiple = 16;
+    assert_ok(leat_crowd_plan(&of, &table, err));
+    assert_true(table.best == 7 && isnan(table.rows[7].epoch_steps) && table.rows[7].fits);
+    of.data_samples = 10 * 40 * 64;
+    assert_ok(leat_crowd_plan(&of, &table, err));
+    assert_true(table.is_enough && table.best == 7 && table.rows[7].fits);
+    assert_true(table.rows[7].epoch_steps == 10);
+    of.data_samples--;
+    assert_ok(leat_crowd_plan(&of, &table, err));
+    assert_true(!table.rows[7].fits && table.rows[6].fits);
+    assert_true(table.best < 7);
+    for (int i = 0; i < 7; i++)
+        assert_true(table.rows[i].speed_share <= table.rows[table.best].speed_share);
+    of.data_samples = 10 * 3 * 64 - 1; /* the first four have as many samples */
+    of.spread = 0;
+    of.unit_seconds = 60;
+    assert_ok(leat_crowd_plan(&of, &table, err));
+    assert_true(!table.rows[0].fits && !table.is_enough);
+    assert_true(table.best == 1 && table.rows[1].speed_share > 0.9);
+    of.data_samples = -1;
+    assert_fails(leat_crowd_plan(&of, &table, err), LEAT_ERR_OPTION, "cannot have -1 samples");
+}
+
+/* A coordinator that has more to read than there is time for. */
+static void reading(void **state) {
+    leat_crowd_plan_options of = leat_crowd_plan_options_default();
+    leat_crowd_plan_table table;
+    (void)state;
+    of.workers = 4;
+    of.units = 4;
+    of.unit_seconds = 0.01;
+    of.link_bits = of.server_bits = 0;
+    of.payload_bytes = 100000000; /* a second each */
+    assert_ok(leat_crowd_plan(&of, &table, err));
+    assert_true(table.rows[table.count - 1].read_share > 0.9);
+    of.unit_seconds = 100;
+    assert_ok(leat_crowd_plan(&of, &table, err));
+    assert_true(table.rows[table.count - 1].read_share < 0.2);
+}
+
 /* Speeds of links as people write them. */
 static void link_texts(void **state) {
     static const char *const wrong[] = {
@@ -327,7 +377,7 @@ int main(void) {
         cmocka_unit_test(rounds),      cmocka_unit_test(links),      cmocka_unit_test(samples),
         cmocka_unit_test(coordinator), cmocka_unit_test(speeds),     cmocka_unit_test(thirty),
         cmocka_unit_test(slow_links),  cmocka_unit_test(refusals),   cmocka_unit_test(table),
-        cmocka_unit_test(link_texts),
+        cmocka_unit_test(data_sets),   cmocka_unit_test(reading),    cmocka_unit_test(link_texts),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
