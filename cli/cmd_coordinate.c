@@ -73,11 +73,10 @@ static int settings_of_database(leat_cli *cli, const char *run, leat_coordinate_
 
 /* Options of a plan say nothing of a run. */
 static int refuse_without_plan(leat_cli *cli) {
-    static const char *const names[] = {"uplink", "server-link", "unit-seconds", "spread"};
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (leat_cli_given(cli, names[i]))
+    for (const leat_setting *row = leat_crowd_plan_options_table()->rows; row->name != NULL; row++)
+        if (strcmp(row->name, "plan") != 0 && leat_cli_given(cli, row->name))
             return leat_cli_usage(cli, "--%s is of a plan: add --plan WORKERS, or omit it",
-                                  names[i]);
+                                  row->name);
     return 0;
 }
 
