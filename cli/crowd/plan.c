@@ -15,7 +15,8 @@ typedef struct plan_source {
     leat_crowd_plan_table table;
     const char *many; /* what a unit has: "images" */
     bool measured;    /* the seconds of a unit */
-    char uplink[LEAT_SETTING_BYTES], server_link[LEAT_SETTING_BYTES];
+    char uplink[LEAT_SETTING_BYTES], downlink[LEAT_SETTING_BYTES];
+    char server_link[LEAT_SETTING_BYTES];
     char worth[64], limit[256];
 } plan_source;
 
@@ -157,9 +158,10 @@ static const leat_fact facts[] = {
     {"spread", LEAT_FACT_REAL, AT(options.spread),
      .help = "Standard deviation of the logarithm of their speeds."},
     {"uplink_bits", LEAT_FACT_INT, AT(options.link_bits),
-     .help = "Bits a second that the link of each machine carries, either way."},
+     .help = "Bits a second that the link of each machine carries up."},
+    {"downlink_bits", LEAT_FACT_INT, AT(options.down_bits), .help = "The same down."},
     {"server_link_bits", LEAT_FACT_INT, AT(options.server_bits),
-     .help = "The same of the link of the database."},
+     .help = "The same of the link of the database, either way."},
     {"unit_size", LEAT_FACT_INT, AT(options.unit_size),
      .help = "Images, or batches of graphs, of the unit that is timed."},
     {"unit_seconds", LEAT_FACT_REAL, AT(options.unit_seconds), LEAT_FACT_SECONDS,
@@ -186,6 +188,7 @@ static const leat_fact facts[] = {
              "if none fits, of those with the fewest samples."},
     {"many", LEAT_FACT_TEXT, AT(many), .help = NULL},
     {"uplink", LEAT_FACT_CHARS, AT(uplink), .help = NULL},
+    {"downlink", LEAT_FACT_CHARS, AT(downlink), .help = NULL},
     {"server_link", LEAT_FACT_CHARS, AT(server_link), .help = NULL},
     {"worth", LEAT_FACT_CHARS, AT(worth), .help = NULL},
     {"limit", LEAT_FACT_CHARS, AT(limit), .help = NULL},
@@ -196,8 +199,8 @@ static const leat_fact facts[] = {
 const leat_facts leat_facts_plan = {
     .schema = "coordinate-plan",
     .rows = facts,
-    .layout = "machines  {workers}, spread {spread}; links {uplink}/s, the database's "
-              "{server_link}/s\n"
+    .layout = "machines  {workers}, spread {spread}; links {uplink}/s up, {downlink}/s down; "
+              "the database's {server_link}/s\n"
               "unit      {unit_size} {many} in {unit_seconds}, {unit_measured}\n"
               "bytes     {payload_bytes} up per unit, {weights_bytes} down per machine and "
               "step[, {sample_bytes} per image]\n"
@@ -258,9 +261,15 @@ int leat_coordinate_plan(leat_cli *cli, const char *model, const leat_coordinate
     of.options.renew_ms = options->renew_ms;
     of.options.silent_ms = options->silent_ms;
     of.options.poll_ms = options->poll_ms;
+    if (of.options.down_bits == 0) of.options.down_bits = of.options.link_bits;
+    of.options.progress = leat_cli_progress;
+    of.options.progress_user = cli;
     (void)leat_settings_get(table, &of.options, "uplink", of.uplink);
+    (void)leat_settings_get(table, &of.options, "downlink", of.downlink);
     (void)leat_settings_get(table, &of.options, "server-link", of.server_link);
-    if (leat_crowd_plan(&of.options, &of.table, &err) != LEAT_OK) return leat_cli_fail(cli, &err);
+    const leat_code code = leat_crowd_plan(&of.options, &of.table, &err);
+    leat_cli_progress_end(cli);
+    if (code != LEAT_OK) return leat_cli_fail(cli, &err);
     write_worth(&of);
     write_limit(&of);
     return leat_facts_show(cli, &leat_facts_plan, &of);

@@ -386,7 +386,7 @@ _leat() {
     --data) values=file ;;
     esac ;;
   'coordinate'\ *)
-    options='--help --db --data --model --name --config --steps --epochs --units --unit-size --micro-batch --codec-up --codec-down --seed --checkpoint-every --checkpoint-minutes --keep --sample-every --patience --threads --memory --kernels --init --export --width --latent --schedule --learning-rate --beta1 --beta2 --size --dropout --id-drop --vocabulary --max-nodes --max-edges --pack --batch --oversize --min-steps --curriculum --scores-hash --tiers --curriculum-epochs --curriculum-start --curriculum-end --loss --lease-ms --renew-ms --silent-ms --hold-ms --poll-ms --state-ms --part-bytes --outlier --data-note --listen --serve-data --resume --roles-sql --plan --uplink --server-link --unit-seconds --spread --replace --json --quiet'
+    options='--help --db --data --model --name --config --steps --epochs --units --unit-size --micro-batch --codec-up --codec-down --seed --checkpoint-every --checkpoint-minutes --keep --sample-every --patience --threads --memory --kernels --init --export --width --latent --schedule --learning-rate --beta1 --beta2 --size --dropout --id-drop --vocabulary --max-nodes --max-edges --pack --batch --oversize --min-steps --curriculum --scores-hash --tiers --curriculum-epochs --curriculum-start --curriculum-end --loss --lease-ms --renew-ms --silent-ms --hold-ms --poll-ms --state-ms --part-bytes --outlier --data-note --listen --serve-data --resume --roles-sql --plan --uplink --downlink --server-link --unit-seconds --spread --replace --json --quiet'
     case $before in
     --db) values='local' ;;
     --data) values=file ;;
@@ -446,6 +446,7 @@ _leat() {
     --listen) values=file ;;
     --plan) values=number ;;
     --uplink) values=file ;;
+    --downlink) values=file ;;
     --server-link) values=file ;;
     --unit-seconds) values=number ;;
     --spread) values=number ;;

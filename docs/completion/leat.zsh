@@ -552,8 +552,9 @@ _leat() {
       '--resume[continue a run: from its folder, from the database, or from what is left of them]' \
       '--roles-sql[print SQL, for a server'\''s superuser, that revokes rights that volunteers do not need, and exit (--db local does this itself)]' \
       '--plan[simulate the run with so many machines for several --units and --unit-size, print how long a step takes and how much of what they compute counts, and exit; needs only --data]:plan:' \
-      '--uplink[with --plan: bits a second that the link of each machine carries, either way: 10Mbit]:uplink:_files' \
-      '--server-link[with --plan: the same of the link of the database, which all machines share]:server-link:_files' \
+      '--uplink[with --plan: bits a second that the link of each machine carries up, to the database: 10Mbit]:uplink:_files' \
+      '--downlink[with --plan: the same down, from the database]:downlink:_files' \
+      '--server-link[with --plan: bits a second, either way, of the link of the database, which all machines share]:server-link:_files' \
       '--unit-seconds[with --plan: seconds that a usual machine computes a unit of --unit-size]:unit-seconds:' \
       '--spread[with --plan: how different the machines'\'' speeds are, the standard deviation of their logarithm]:spread:' \
       '--replace[let --export overwrite the files of another export, or files of those names that leat did not write, once]' \

@@ -297,17 +297,20 @@ typedef struct leat_crowd_plan_options {
     int64_t payload_bytes, weights_bytes; /* as in leat_train_estimate, at most 512 MiB */
     int64_t sample_bytes; /* of a sample that each machine fetches; 0: it has the data set */
     int64_t data_samples; /* of the data set, counted as unit_size is; 0: not known */
-    int64_t link_bits;    /* per second, each way, of each machine's link; 0: no limit */
-    int64_t server_bits;  /* the same of the database's, which all machines share */
+    int64_t link_bits;    /* per second, up, of each machine's link; 0: no limit */
+    int64_t down_bits;    /* the same down; 0: as link_bits */
+    int64_t server_bits;  /* each way, of the database's link, which all machines share */
     int64_t part_bytes, lease_ms, renew_ms, silent_ms, poll_ms; /* as in leat_coordinate_options */
+    leat_progress_fn progress; /* before each row, from the calling thread; may be NULL */
+    void *progress_user;
 } leat_crowd_plan_options;
 /* A step should have at most so large a part of the data set: an epoch then has ten steps. */
 #define LEAT_CROWD_PLAN_EPOCH_STEPS 10
-/* One machine, 10 s a unit, links of 100 Mbit/s and 1 Gbit/s, a spread of 0.3, no bytes, a data set of
- * unknown size; the rest as leat_coordinate_options_default. */
+/* One machine, 10 s a unit, links of 100 Mbit/s and 1 Gbit/s, a spread of 0.3, no bytes, a data set
+ * of unknown size; the rest as leat_coordinate_options_default. */
 LEAT_API leat_crowd_plan_options leat_crowd_plan_options_default(void);
-/* The options that a person sets: "plan" (workers), "uplink", "server-link", "unit-seconds",
- * "spread". */
+/* The options that a person sets: "plan" (workers), "uplink", "downlink", "server-link",
+ * "unit-seconds", "spread". */
 LEAT_API const leat_setting_table *leat_crowd_plan_options_table(void);
 
 /* A number of units of a step, and what it leads to. */
@@ -337,6 +340,7 @@ typedef struct leat_crowd_plan_table {
  * and ten units for each machine, and with so many units of the wanted size. Machines have a login
  * each; nothing is lost. The numbers are a function of the options.
  * LEAT_ERR_OPTION: one of them is out of range, or a step takes more than 30 days.
+ * LEAT_ERR_CANCELLED: progress returned false.
  * Source: src/crowd/plan.h.
  */
 LEAT_API LEAT_MUST_CHECK leat_code leat_crowd_plan(const leat_crowd_plan_options *options,

@@ -204,7 +204,7 @@ static int64_t choose_copy(const leat_plan_memory *of, int64_t worker, int64_t n
         const bool silent = !holds(unit_held.renewed + silent_us, silent_us, now);
         const bool late = unit_held.since + median(of) < now;
         if (!may_copy(of, &unit_held, now) || !(silent || late)) continue;
-        const bool before = silent != best_silent          ? silent
+        const bool before = silent != best_silent           ? silent
                             : unit_held.since != best_since ? unit_held.since < best_since
                                                             : number < best;
         if (best != NOBODY && !before) continue;

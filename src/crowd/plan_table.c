@@ -89,7 +89,7 @@ static int64_t unit_us(const leat_crowd_plan_options *options, int64_t unit_size
     return us < 1 ? 1 : us > 1e18 ? INT64_MAX : (int64_t)(us + 0.5);
 }
 
-/* What was asked for; the same samples in other numbers of units, and more units of the same size. */
+/* What was asked for; the same samples in other numbers of units; more units of the same size. */
 static void choose_rows(const leat_crowd_plan_options *options, leat_crowd_plan_table *table) {
     const int64_t pieces = options->units * (options->unit_size / options->multiple);
     put(table, options->units, options->unit_size);
@@ -117,7 +117,8 @@ static leat_plan_setting setting_of(const leat_crowd_plan_options *options,
     of.weights_bytes = options->weights_bytes;
     of.part_bytes = options->part_bytes;
     of.sample_bytes = options->sample_bytes * row->unit_size;
-    of.up_bits = of.down_bits = options->link_bits;
+    of.up_bits = options->link_bits;
+    of.down_bits = options->down_bits != 0 ? options->down_bits : options->link_bits;
     of.server_bits = options->server_bits;
     of.read_us = options->payload_bytes * 1000000 / READ_BYTES;
     of.commit_us = COMMIT_US + options->weights_bytes * 1000000 / WRITE_BYTES;
@@ -165,9 +166,8 @@ static leat_code play(const leat_crowd_plan_options *options, leat_crowd_plan_ro
     row->counted_share = share((double)all.counted, (double)all.finished);
     row->speed_share = share((double)all.counted, all.capacity);
     row->read_share = share((double)all.read_us, (double)all.us);
-    row->epoch_steps = options->data_samples == 0
-                           ? NAN
-                           : (double)options->data_samples / (double)samples_of(row);
+    row->epoch_steps =
+        options->data_samples == 0 ? NAN : (double)options->data_samples / (double)samples_of(row);
     row->fits = fits(options, samples_of(row));
     row->up_bytes = all.up_bytes / all.steps;
     row->down_bytes = all.down_bytes / all.steps;
@@ -224,13 +224,23 @@ static leat_code check(const leat_crowd_plan_options *options, leat_error *err) 
     return leat_plan_check(&setting, err);
 }
 
+static leat_code tell(const leat_crowd_plan_options *options, int64_t done, int64_t total,
+                      leat_error *err) {
+    const leat_progress progress = {"simulating", "lines", done, total};
+    if (options->progress == NULL || options->progress(options->progress_user, &progress))
+        return LEAT_OK;
+    return leat_fail(err, LEAT_ERR_CANCELLED, "stopped after %lld of %lld lines of the plan",
+                     (long long)done, (long long)total);
+}
+
 leat_code leat_crowd_plan(const leat_crowd_plan_options *options, leat_crowd_plan_table *table,
                           leat_error *err) {
     *table = (leat_crowd_plan_table){0};
     LEAT_TRY(check(options, err));
     choose_rows(options, table);
     for (int i = 0; i < table->count; i++) {
-        const leat_code code = play(options, &table->rows[i], err);
+        leat_code code = tell(options, i, table->count, err);
+        if (code == LEAT_OK) code = play(options, &table->rows[i], err);
         if (code == LEAT_OK) continue;
         *table = (leat_crowd_plan_table){0};
         return code;
@@ -308,15 +318,24 @@ static const leat_setting rows[] = {
      .type = &link_type,
      .neutral = true,
      .value = "RATE",
-     .help =
-         "with --plan: bits a second that the link of each machine carries, either way: 10Mbit"},
+     .help = "with --plan: bits a second that the link of each machine carries up, to the "
+             "database: 10Mbit"},
+    {.name = "downlink",
+     .kind = LEAT_SETTING_OTHER,
+     AT(down_bits),
+     .type = &link_type,
+     .neutral = true,
+     .value = "RATE",
+     .usually = "as --uplink",
+     .help = "with --plan: the same down, from the database"},
     {.name = "server-link",
      .kind = LEAT_SETTING_OTHER,
      AT(server_bits),
      .type = &link_type,
      .neutral = true,
      .value = "RATE",
-     .help = "with --plan: the same of the link of the database, which all machines share"},
+     .help = "with --plan: bits a second, either way, of the link of the database, which all "
+             "machines share"},
     {.name = "unit-seconds",
      .kind = LEAT_SETTING_REAL,
      AT(unit_seconds),

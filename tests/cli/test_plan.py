@@ -44,7 +44,11 @@ class Plan(folder.Folder):
         self.assertEqual(told, self.document(2, "--units", 3, "--unit-size", 16, *TIMED,
                                              "--threads", 1))
         slower = self.document(2, "--units", 3, "--unit-size", 16, *TIMED, "--uplink", "8kbit")
-        self.assertEqual(slower["uplink_bits"], 8000)
+        self.assertEqual((slower["uplink_bits"], slower["downlink_bits"]), (8000, 8000))
+        down = self.document(2, "--units", 3, "--unit-size", 16, *TIMED, "--uplink", "8kbit",
+                             "--downlink", "1Mbit")
+        self.assertEqual((down["uplink_bits"], down["downlink_bits"]), (8000, 1000000))
+        self.assertLess(down["plans"][0]["step_seconds"], slower["plans"][0]["step_seconds"])
         self.assertFalse(slower["enough"])
         self.assertTrue(all(a["step_seconds"] > b["step_seconds"] for a, b in
                             zip(slower["plans"], told["plans"], strict=True)))

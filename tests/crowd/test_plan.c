@@ -325,6 +325,40 @@ static void data_sets(void **state) {
     assert_fails(leat_crowd_plan(&of, &table, err), LEAT_ERR_OPTION, "cannot have -1 samples");
 }
 
+static bool stop_after(void *user, const leat_progress *progress) {
+    int *left = user;
+    assert_int_equal(progress->total, 8);
+    return (*left)-- > 0;
+}
+
+/* Each row is told of, and may be the last one; down is as up, unless it is given. */
+static void progress(void **state) {
+    leat_crowd_plan_options of = leat_crowd_plan_options_default();
+    leat_crowd_plan_table table;
+    (void)state;
+    int left = 100;
+    of.workers = 4;
+    of.units = 3;
+    of.unit_size = 64;
+    of.multiple = 16;
+    of.weights_bytes = 1000000;
+    of.link_bits = 1000000; /* 8 s */
+    of.progress = stop_after;
+    of.progress_user = &left;
+    assert_ok(leat_crowd_plan(&of, &table, err));
+    assert_int_equal(left, 100 - 8);
+    const double slow = table.rows[1].step_seconds;
+    of.down_bits = 100000000;
+    assert_ok(leat_crowd_plan(&of, &table, err));
+    assert_true(table.rows[1].step_seconds < slow - 7);
+    left = 2;
+    assert_fails(leat_crowd_plan(&of, &table, err), LEAT_ERR_CANCELLED, "after 2 of 8 lines");
+    assert_int_equal(table.count, 0);
+    of = leat_crowd_plan_options_default();
+    of.down_bits = -1;
+    assert_fails(leat_crowd_plan(&of, &table, err), LEAT_ERR_OPTION, "-1 bits a second down");
+}
+
 /* A coordinator that has more to read than there is time for. */
 static void reading(void **state) {
     leat_crowd_plan_options of = leat_crowd_plan_options_default();
@@ -374,10 +408,11 @@ static void link_texts(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(rounds),      cmocka_unit_test(links),      cmocka_unit_test(samples),
-        cmocka_unit_test(coordinator), cmocka_unit_test(speeds),     cmocka_unit_test(thirty),
-        cmocka_unit_test(slow_links),  cmocka_unit_test(refusals),   cmocka_unit_test(table),
-        cmocka_unit_test(data_sets),   cmocka_unit_test(reading),    cmocka_unit_test(link_texts),
+        cmocka_unit_test(rounds),      cmocka_unit_test(links),    cmocka_unit_test(samples),
+        cmocka_unit_test(coordinator), cmocka_unit_test(speeds),   cmocka_unit_test(thirty),
+        cmocka_unit_test(slow_links),  cmocka_unit_test(refusals), cmocka_unit_test(table),
+        cmocka_unit_test(data_sets),   cmocka_unit_test(progress), cmocka_unit_test(reading),
+        cmocka_unit_test(link_texts),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
