@@ -7,8 +7,10 @@
 
 #include "facts.h"
 
-/* From this share of it on, a link, or the coordinator, is what the steps wait for. */
+/* From this share of it on, a link is what the steps wait for; and the coordinator, which also
+ * writes, and begins when the first results are there. */
 #define IS_FULL 0.8
+#define READS_MOST 0.5
 
 typedef struct plan_source {
     leat_crowd_plan_options options;
@@ -115,8 +117,8 @@ static const char *limit_of_machines(const plan_source *of) {
         of->options.unit_seconds * (double)best->unit_size / (double)of->options.unit_size;
     const double server = link_share(bytes, best->step_seconds, of->options.server_bits);
     const double own = link_share(of->options.payload_bytes, unit, of->options.link_bits);
-    if (best->read_share >= IS_FULL && best->read_share >= server)
-        return "the coordinator reads results as fast as it can: larger units (--unit-size), "
+    if (!of->table.is_enough && best->read_share >= READS_MOST && best->read_share >= server)
+        return "the coordinator reads results for most of a step: larger units (--unit-size), "
                "--codec-up int8, or fewer machines";
     if (server >= IS_FULL)
         return "the link of the database is full: larger units (--unit-size), or --codec-up int8";
