@@ -139,33 +139,47 @@ static void drop_client(http_client *client) {
     (void)shutdown(client->socket, SHUT_RDWR);
 }
 
-/* Under the lock: a newcomer is not kept out by connections that ask nothing, whoever has them. A
- * browser asks at once, so it is not the oldest of them for long. *same: connections with its
- * address. The list begins with the newest. */
-static void make_place(leat_http *http, const http_client *newcomer, int *same) {
-    http_client *oldest = NULL, *oldest_same = NULL;
-    int all = 0, silent_same = 0;
-    *same = 0;
-    for (http_client *of = http->clients; of != NULL; of = of->next) {
+/* Whether a silent connection asks nothing. The library accepts several before it reads from any,
+ * so one that has asked may still be silent: the system has what it sent. */
+static bool is_idle(const http_client *client) {
+    char byte;
+    return recv(client->socket, &byte, 1, MSG_PEEK | MSG_DONTWAIT) <= 0;
+}
+
+/* The oldest connection that asks nothing, of an address (NULL: of all); NULL: none. The list
+ * begins with the newest. */
+static http_client *oldest_idle(const leat_http *http, const uint8_t *key) {
+    http_client *oldest = NULL;
+    for (http_client *of = http->clients; of != NULL; of = of->next)
+        if (!of->dropped && of->state == SILENT &&
+            (key == NULL || memcmp(of->key, key, KEY_BYTES) == 0) && is_idle(of))
+            oldest = of;
+    return oldest;
+}
+
+/* Under the lock: connections that ask nothing do not keep a newcomer out, whoever has them: one of
+ * them ends. If its address has as many as it may, that is one of its own; without one, the
+ * newcomer is refused (false), and nobody else loses a connection. */
+static bool make_place(const leat_http *http, const http_client *newcomer) {
+    http_client *ends = NULL;
+    int all = 0, same = 0, silent_same = 0;
+    for (const http_client *of = http->clients; of != NULL; of = of->next) {
         if (of->dropped) continue;
         const bool is_same = memcmp(of->key, newcomer->key, KEY_BYTES) == 0;
         all++;
-        *same += is_same;
-        if (of->state != SILENT) continue;
-        oldest = of;
-        silent_same += is_same;
-        if (is_same) oldest_same = of;
+        same += is_same;
+        silent_same += is_same && of->state == SILENT;
     }
-    if (silent_same >= LEAT_HTTP_SILENT_EACH) oldest = oldest_same;
-    else if (all < LEAT_HTTP_SILENT_FULL) oldest = NULL;
-    if (oldest == NULL) return;
-    *same -= oldest == oldest_same;
-    drop_client(oldest);
+    const bool has_all = same >= LEAT_HTTP_CONNECTIONS_EACH;
+    if (has_all || silent_same >= LEAT_HTTP_SILENT_EACH) ends = oldest_idle(http, newcomer->key);
+    if (ends == NULL && has_all) return false;
+    if (ends == NULL && all >= LEAT_HTTP_SILENT_FULL) ends = oldest_idle(http, NULL);
+    if (ends != NULL) drop_client(ends);
+    return true;
 }
 
 static void add_client(leat_http *http, struct MHD_Connection *connection, void **mine) {
     http_client *client = NULL;
-    int same = 0;
     const union MHD_ConnectionInfo *info =
         http->mhd.get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
     if (info == NULL) return;
@@ -177,8 +191,7 @@ static void add_client(leat_http *http, struct MHD_Connection *connection, void 
     *client = (http_client){.socket = socket, .since_ns = clock_of(http)};
     find_key(http, connection, client->key);
     pthread_mutex_lock(&http->lock);
-    make_place(http, client, &same);
-    if (same >= LEAT_HTTP_CONNECTIONS_EACH) drop_client(client);
+    if (!make_place(http, client)) drop_client(client);
     client->next = http->clients;
     http->clients = client;
     pthread_mutex_unlock(&http->lock);

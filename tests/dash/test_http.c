@@ -23,12 +23,16 @@ typedef struct world {
     int64_t event_bytes;
     atomic_int asked;
     atomic_llong idle_at; /* how far a stream is for which there was nothing */
+    atomic_bool holds;    /* what is asked for /hold keeps the server's thread */
     atomic_llong now_ns;
 } world;
+
+static void rest(void) { leat_word_wait(&(_Atomic uint32_t){0}, 0, 1000000); }
 
 static void answer(void *user, const leat_http_request *request, leat_http_reply *reply) {
     world *w = user;
     atomic_fetch_add(&w->asked, 1);
+    while (strcmp(request->path, "/hold") == 0 && atomic_load(&w->holds)) rest();
     reply->status = 200;
     reply->type = "text/plain";
     if (strcmp(request->path, "/stream") == 0) {
@@ -77,8 +81,6 @@ static void begin(world *w) {
 }
 
 static void pass(world *w, int64_t ms) { atomic_fetch_add(&w->now_ns, ms * 1000000); }
-
-static void rest(void) { leat_word_wait(&(_Atomic uint32_t){0}, 0, 1000000); }
 
 static void wake(world *w) { assert_ok(leat_http_wake(w->http, err)); }
 
@@ -399,6 +401,90 @@ static void all_silent(void **state) {
     leat_http_destroy(w.http);
 }
 
+/* The server does nothing until `release`: what comes meanwhile, it finds all at once. */
+static int hold(world *w) {
+    atomic_store(&w->holds, true);
+    atomic_store(&w->asked, 0);
+    const int s = say(w, 2, "GET /hold HTTP/1.1\r\n" CLOSE);
+    while (atomic_load(&w->asked) == 0) rest();
+    return s;
+}
+
+static void release(world *w, int held) {
+    atomic_store(&w->holds, false);
+    expect(read_until(held, "no such text"), "/hold|here");
+    close(held);
+}
+
+/* Connections that have asked for something, 40 from each address. */
+static void ask_and_keep(const world *w, int first, int count, int *out) {
+    for (int i = 0; i < count; i++) {
+        out[i] =
+            say(w, first + i / LEAT_HTTP_CONNECTIONS_EACH, "GET /w HTTP/1.1\r\nHost: h\r\n\r\n");
+        read_until(out[i], "/w|h");
+    }
+}
+
+static void close_all(const int *all, int count) {
+    for (int i = 0; i < count; i++) close(all[i]);
+}
+
+/* Each of 30 requests at once is answered: all from one address, or each from another. */
+static void expect_burst(world *w, int first, int step) {
+    enum { BURST = 30 };
+    int all[BURST];
+    const int held = hold(w);
+    for (int i = 0; i < BURST; i++) all[i] = say(w, first + i * step, "GET /x HTTP/1.1\r\n" CLOSE);
+    release(w, held);
+    for (int i = 0; i < BURST; i++) expect(read_until(all[i], "no such text"), "/x|here");
+    close_all(all, BURST);
+}
+
+/* A request that has arrived and was not read yet is one, however many come at once. */
+static void bursts(void **state) {
+    enum { FULL = LEAT_HTTP_SILENT_FULL };
+    int all[FULL];
+    world w = {0};
+    (void)state;
+    begin(&w);
+    expect_burst(&w, 3, 0);
+    ask_and_keep(&w, 4, FULL, all);
+    expect_burst(&w, 10, 1);
+    for (int i = 0; i < FULL; i++) assert_false(has_ended(all[i]));
+    leat_http_destroy(w.http);
+    close_all(all, FULL);
+}
+
+/* Whoever is refused pushes nobody out, but may take the place of an own one that asks nothing. */
+static void refused_connections(void **state) {
+    enum { EACH = LEAT_HTTP_CONNECTIONS_EACH, SILENT = LEAT_HTTP_SILENT_FULL - 2 * EACH };
+    int asked[2 * EACH], silent[SILENT];
+    world w = {0};
+    (void)state;
+    begin(&w);
+    ask_and_keep(&w, 3, 2 * EACH, asked);
+    for (int i = 0; i < SILENT; i++) silent[i] = say(&w, 5 + i / LEAT_HTTP_SILENT_EACH, "");
+    const int more = say(&w, 3, "");
+    while (!has_ended(more)) rest();
+    assert_false(has_ended(silent[0]));
+    expect(ask(&w, "GET /page HTTP/1.1\r\n" CLOSE), "/page|here"); /* for which it ends */
+    while (!has_ended(silent[0])) rest();
+    for (int i = 1; i < SILENT; i++) assert_false(has_ended(silent[i]));
+    assert_int_equal(shutdown(asked[0], SHUT_RDWR), 0);
+    read_until(asked[0], "no such text");
+    expect(ask(&w, "GET /page HTTP/1.1\r\n" CLOSE), "/page|here"); /* after that end was seen */
+    const int own_silent = say(&w, 3, "");
+    const int again = say(&w, 3, "GET /y HTTP/1.1\r\n" CLOSE);
+    expect(read_until(again, "no such text"), "/y|here");
+    while (!has_ended(own_silent)) rest();
+    close(more);
+    close(own_silent);
+    close(again);
+    close_all(asked, 2 * EACH);
+    close_all(silent, SILENT);
+    leat_http_destroy(w.http);
+}
+
 /* A stream that was closed, though its browser had asked for more behind it. */
 static void closed_behind_bytes(void **state) {
     world w = {.number = 1};
@@ -445,6 +531,8 @@ int main(void) {
         cmocka_unit_test(many_connections),
         cmocka_unit_test(silent_connections),
         cmocka_unit_test(all_silent),
+        cmocka_unit_test(bursts),
+        cmocka_unit_test(refused_connections),
         cmocka_unit_test(taken_port),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
