@@ -32,7 +32,6 @@
 #include "train/step/exchange.h"
 
 enum {
-    TIMEOUT_MS = 60000,
     PAUSE_FIRST_MS = 1000,
     PAUSE_MOST_MS = 30000,
     SLICE_MS = 100,
@@ -47,6 +46,7 @@ typedef struct worker {
     leat_work_result *result;
     leat_pg_place place;
     leat_pg *pg;
+    int64_t begun_us;  /* of leat_machine_connect */
     bool pooler_known; /* whether one is between */
     leat_pause pause;
     leat_stop stop; /* asks the caller */
@@ -141,15 +141,11 @@ static leat_code compute(void *of, leat_error *err) {
 
 /* ---- beginning ------------------------------------------------------------------------------ */
 
-/* Connects; the first connection looks for a pooler, and how many machines there are. */
+/* Connects; the first connection looks for a pooler. */
 static leat_code connect_once(worker *self, leat_error *err) {
     leat_error unknown = {0};
-    leat_pg_close(self->pg);
-    self->pg = NULL;
-    LEAT_TRY(
-        leat_pg_connect(&self->pg, &self->place, LEAT_MACHINES_NAME, TIMEOUT_MS, &self->stop, err));
+    LEAT_TRY(leat_machine_connect(&self->pg, &self->begun_us, &self->place, &self->stop, err));
     if (self->pooler_known) return LEAT_OK;
-    LEAT_TRY(leat_machines_check(&self->pg, err));
     LEAT_TRY(leat_pooler_refuse(self->pg, &self->place, &self->stop, &unknown, err));
     self->pooler_known = true;
     if (unknown.message[0] != 0)

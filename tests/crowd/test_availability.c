@@ -1,7 +1,7 @@
 /*
  * What a machine that is lent looks at besides the database: its power, the time of day, whether it
- * has slept, whether its link keeps up. On machines of the test's own, whose clocks and batteries
- * the test sets.
+ * has slept, how many may work, whether its link keeps up. On machines of the test's own, whose
+ * clocks and batteries the test sets.
  */
 /* TSan: the test changes a machine while a worker looks at it. */
 #include <pthread.h>
@@ -17,9 +17,12 @@
 #include "base/file.h"
 #include "base/machine.h"
 #include "base/thread.h"
+#include "check.h"
 #include "crowd/availability.h"
 #include "crowd/database.h"
+#include "crowd/machines.h"
 #include "crowd/pause.h"
+#include "crowd/roles.h"
 #include "crowd/slow_link.h"
 #include "local.h"
 #include "train/train_support.h"
@@ -463,6 +466,78 @@ static void a_worker_wakes(void **state) {
     assert_int_equal(worker.result.connections, 2);
 }
 
+/* ---- how many machines there may be ---------------------------------------------------------- */
+
+/* One of two machines that have worked: who is let in at its second connection is not known. */
+static bool waits(machine *on) {
+    pthread_mutex_lock(&on->lock);
+    const bool said = strstr(on->said, "1 machine works with the login \"ann\" already, as many as "
+                                       "it is for; stop one") != NULL;
+    pthread_mutex_unlock(&on->lock);
+    return said;
+}
+
+static const char of_ann[] = "select count(*) from pg_stat_activity where usename = 'ann'";
+
+/* As leat invite does for one machine less than that. */
+static void invite(leat_pg *pg, const char *limit) {
+    char sql[64];
+    tell(pg, "comment on role ann is '" LEAT_ROLES_MARK "'");
+    snprintf(sql, sizeof sql, "alter role ann connection limit %s", limit);
+    tell(pg, sql);
+}
+
+static void uninvite(leat_pg *pg) {
+    tell(pg, "alter role ann connection limit -1");
+    tell(pg, "comment on role ann is null");
+}
+
+static void machines_come_back(void **state) {
+    machine on[2];
+    helper workers[2];
+    (void)state;
+    open_run();
+    leat_pg *pg = cluster_connect("owner", local_database());
+    until(pg, of_ann, "0");
+    invite(pg, "3");
+    for (int k = 0; k < 2; k++) {
+        machine_init(&on[k], k == 0 ? "comes" : "comes-too");
+        begin(&workers[k], &on[k], NULL);
+        memset(workers[k].machine, '1' + k, 32);
+        helper_begin(&workers[k]);
+    }
+    until(pg, "select count(*) from leat.machine", "2");
+    invite(pg, "2");
+    tell(pg, "select pg_terminate_backend(pid) from pg_stat_activity where usename = 'ann'");
+    while (!waits(&on[0]) && !waits(&on[1])) usleep(2000);
+    until(pg, of_ann, "1"); /* the other one is for leat status */
+    for (int k = 0; k < 2; k++) stop(&workers[k]);
+    uninvite(pg);
+    leat_pg_close(pg);
+}
+
+static void a_machine_counts_once(void **state) {
+    leat_pg *first = NULL, *again = NULL, *other = NULL;
+    leat_pg_place place;
+    int64_t begun_us = 0, begun_too_us = 0;
+    (void)state;
+    leat_pg *pg = cluster_connect("owner", local_database());
+    until(pg, of_ann, "0");
+    invite(pg, "2");
+    cluster_place(&place, "ann", local_database());
+    assert_ok(leat_machine_connect(&first, &begun_us, &place, NULL, err));
+    assert_fails(leat_machine_connect(&other, &begun_too_us, &place, NULL, err),
+                 LEAT_ERR_CONNECTION, "1 machine works with the login \"ann\" already");
+    assert_null(other);
+    assert_true(begun_us > 0 && begun_too_us == 0);
+    until(pg, of_ann, "1");
+    assert_ok(leat_machine_connect(&again, &begun_us, &place, NULL, err));
+    leat_pg_close(first);
+    leat_pg_close(again);
+    uninvite(pg);
+    leat_pg_close(pg);
+}
+
 /* ---- a link that does not keep up -------------------------------------------------------------
  */
 
@@ -556,6 +631,8 @@ int main(void) {
         cmocka_unit_test(a_pause_ends_with_sleep),
         cmocka_unit_test(a_connection_ends_with_sleep),
         cmocka_unit_test(a_worker_wakes),
+        cmocka_unit_test(machines_come_back),
+        cmocka_unit_test(a_machine_counts_once),
         cmocka_unit_test(what_a_slow_link_says),
         cmocka_unit_test(weights_that_are_replaced),
     };

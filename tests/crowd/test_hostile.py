@@ -98,7 +98,7 @@ class Hostile:
     def said(self, sql, backend):
         if not re.search(self.honest, sql):
             return self.answer
-        values = (["a", "0", "0"] if re.search(MACHINES, sql) else
+        values = (["a", "0", "0", "1"] if re.search(MACHINES, sql) else
                   [VERSION if re.search(NUMBER, sql) else
                    str(backend) if re.search(POOLER, sql) else "t"])
         row = b"".join(struct.pack("!i", len(value)) + value.encode() for value in values)
@@ -124,7 +124,7 @@ class Answers(unittest.TestCase):
     def test_work(self):
         """A worker that has begun would connect again and again: it ends."""
         known = f"{SCHEMA}|{NUMBER}|{POOLER}"
-        for honest, columns in ((known, 3), (f"{known}|{MACHINES}", 20)):
+        for honest, columns in ((known, 4), (f"{known}|{MACHINES}", 20)):
             for answer in (rows(1, 1), rows(columns, 0)):
                 with self.subTest(answer), Hostile(answer, honest) as other:
                     done = leat("work", other.url, "--key", os.path.join(self.top, "key"), status=1)
