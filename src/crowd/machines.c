@@ -9,9 +9,11 @@
 #define PROGRAM "leat work"
 enum { TIMEOUT_MS = 60000 };
 
-/* When a session began: with its login, which one it is, also after the server was restarted, when
- * numbers of processes come again. */
-#define BEGUN_US(session) "(extract(epoch from " session ".backend_start) * 1000000)::bigint"
+/* When a session began says, with its login, which one it is: also after the server was restarted,
+ * when numbers of processes come again. */
+#define SESSIONS                                                                                   \
+    "(select *, (extract(epoch from backend_start) * 1000000)::bigint as begun_us from "           \
+    "pg_stat_activity)"
 
 /* Whether one more may work. *begun_us: of the connection that this one replaces, then of this one.
  */
@@ -20,13 +22,10 @@ static leat_code check(leat_pg *pg, int64_t *begun_us, leat_error *err) {
     LEAT_TRY(LEAT_DATABASE_ROWS(
         pg, &rows, 4, 1,
         "select r.rolname, case when shobj_description(r.oid, 'pg_authid') = $1 and r.rolconnlimit "
-        "> 0 then r.rolconnlimit - 1 else 0 end, (select count(*) from pg_stat_activity a where "
-        "a.usesysid = r.oid and a.application_name = $2 and " BEGUN_US(
-            "a") " <> $3 and "
-                 "(a.backend_start, a.pid) < (o.backend_start, o.pid)), " BEGUN_US(
-                     "o") " from pg_roles r, "
-                          "pg_stat_activity o where r.rolname = session_user and o.pid = "
-                          "pg_backend_pid()",
+        "> 0 then r.rolconnlimit - 1 else 0 end, (select count(*) from " SESSIONS " a where "
+        "a.usesysid = r.oid and a.application_name = $2 and a.begun_us <> $3 and "
+        "(a.backend_start, a.pid) < (o.backend_start, o.pid)), o.begun_us from pg_roles "
+        "r, " SESSIONS " o where r.rolname = session_user and o.pid = pg_backend_pid()",
         err, LEAT_PG_T(LEAT_ROLES_MARK), LEAT_PG_T(PROGRAM), LEAT_PG_I(*begun_us)));
     const int64_t most = leat_pg_int(rows, 0, 1), others = leat_pg_int(rows, 0, 2);
     leat_code code = LEAT_OK;
