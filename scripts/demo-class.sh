@@ -8,7 +8,9 @@
 #
 # Images are synthetic portraits, or the blood cells in the folder LEAT_SHARED, if that is set and has
 # them, or those of the folder or zip archive PHOTOS. Results are in build/demo-class, or the folder
-# OUT. The command is build/leat, or LEAT. What was started ends with the script, however it ends.
+# OUT. The command is build/leat, or LEAT. What was started ends with the script, also if that is
+# stopped, or if nobody reads what it prints any more; but not if it is killed with SIGKILL. As long
+# as anything of a class runs, no other one begins in the same folder.
 set -eu
 usage() { sed -n '2,/^[^#]/s/^# \{0,1\}//p' "$0"; }
 case ${1:-} in
@@ -72,7 +74,7 @@ finish() {
 at_end() {
   its_end=$?
   trap - EXIT
-  trap '' INT TERM HUP
+  trap '' INT TERM HUP PIPE
   for name in $class; do finish "$name" KILL; done
   finish alone KILL
   finish dash
@@ -80,8 +82,10 @@ at_end() {
   exit "$its_end"
 }
 trap at_end EXIT
+trap 'exit 129' HUP
 trap 'exit 130' INT
-trap 'exit 143' TERM HUP
+trap 'exit 141' PIPE # without it some shells end at once, as in demo-class.sh | head
+trap 'exit 143' TERM
 
 die() {
   echo "demo-class: $*" >&2
@@ -179,13 +183,38 @@ picture() {
 
 state_of() { sed -n 's/^state  *//p' "$1"; }
 
+# Names who has the lock.
+still_running() {
+  exec 9>&-
+  lock=$(readlink -f "$out/.demo-class")
+  numbers=
+  for of in /proc/[0-9]*; do
+    [ "$(readlink "$of/fd/9" 2>/dev/null)" != "$lock" ] || numbers="$numbers ${of#/proc/}"
+  done
+  die "a class in the folder \"$out\" is still running: wait for its end, or end it first" \
+    "(kill${numbers:- its processes}), or name another folder with OUT"
+}
+
+# The server of a coordinator that was killed is told to stop, but needs a moment.
+until_stopped() {
+  server=$(head -n 1 "$out/run/database/data/postmaster.pid" 2>/dev/null) || return 0
+  tries=100
+  while tr '\0' ' ' 2>/dev/null <"/proc/$server/cmdline" | grep -qF run/database; do
+    [ $((tries -= 1)) -gt 0 ] || die "the database in \"$out/run\" is still running: kill $server"
+    sleep 0.1
+  done
+}
+
 # ---- The class ------------------------------------------------------------------------------------
 
-# Only what an earlier run has left is removed.
+# Only what an earlier run has left is removed, and only when all of it has ended: whatever this
+# script starts inherits the descriptor, and holds the lock as long as it runs.
 mkdir -p "$out"
 [ -e "$out/.demo-class" ] || [ -z "$(ls -A "$out")" ] ||
   die "the folder \"$out\" (OUT) has files that this script did not write; name another one"
-: >"$out/.demo-class"
+exec 9>>"$out/.demo-class"
+flock -n 9 || still_running
+until_stopped
 for old in run alone faces keys page; do rm -rf "${out:?}/$old"; done
 rm -f "$out"/*.log "$out"/*.txt "$out"/*.png
 photos=${PHOTOS:-${LEAT_SHARED:-/none}/data/images/blood_cells}

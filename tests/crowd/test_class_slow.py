@@ -1,5 +1,5 @@
 """scripts/demo-class.sh in a short form: a class of two lessons on one machine, and what is left of
-it when it is stopped in the middle, which is nothing.
+it when it is stopped in the middle, which is nothing. A class that still runs is not disturbed.
 """
 import glob
 import os
@@ -83,6 +83,47 @@ class Class(folder.Folder):
             demo.send_signal(signal.SIGTERM)
             lines += demo.communicate(timeout=LIMIT)[0]
         self.assertEqual(demo.returncode, 143, "".join(lines))
+        self.assertEqual(self.left(), [])
+
+    def until(self, demo, text):
+        lines = []
+        while not lines or text not in lines[-1]:
+            lines.append(demo.stdout.readline())
+            self.assertNotEqual(lines[-1], "", "".join(lines))
+
+    def refused(self):
+        """A second class in the folder: what it says."""
+        with self.start() as other:
+            said = other.communicate(timeout=LIMIT)[0]
+        self.assertEqual(other.returncode, 1, said)
+        self.assertIn(f'a class in the folder "{self.out}" is still running', said)
+        return [int(number) for number in re.search(r"\(kill((?: \d+)+)\)", said)[1].split()]
+
+    def test_nobody_reads(self):
+        """As with | head. Before it ends, and for what is left of one that was killed, the lock."""
+        with self.start() as demo:
+            self.until(demo, "four machines")
+            self.assertIn(demo.pid, self.refused())
+            self.assertEqual(demo.poll(), None)
+            self.assertTrue(os.path.exists(f"{self.out}/run/database/invite.url"))
+            demo.stdout.close()
+            self.assertEqual(demo.wait(timeout=2 * LIMIT), 141)
+        self.assertEqual(self.left(), [])
+        with self.start() as demo:
+            self.until(demo, "to invite a volunteer")
+            demo.kill()
+        numbers = self.refused()
+        self.assertNotIn(demo.pid, numbers)
+        self.assertTrue(os.path.exists(f"{self.out}/run/database/invite.url"))
+        for number in numbers:
+            try:
+                os.kill(number, signal.SIGKILL)
+            except ProcessLookupError:
+                pass
+        with self.start() as demo:  # waits for the server of the coordinator that was killed
+            self.until(demo, "ingest images")
+            demo.send_signal(signal.SIGTERM)
+            demo.communicate(timeout=LIMIT)
         self.assertEqual(self.left(), [])
 
     def test_refused(self):
