@@ -297,11 +297,40 @@ static void put_contributor(leat_textbuf *out, const char *name, int64_t units, 
         refused < 0 ? "" : leat_display_words(words, LEAT_DISPLAY_COUNT, (double)refused));
 }
 
+static void put_count(leat_textbuf *out, const char *before, int64_t count) {
+    char words[LEAT_WORDS_BYTES];
+    leat_textbuf_put(out, before);
+    leat_textbuf_put(out, leat_display_words(words, LEAT_DISPLAY_COUNT, (double)count));
+}
+
+/* Of which steps the ledger says who computed them: shares are of these. */
+static void put_known_steps(leat_textbuf *out, const run_report *report) {
+    const leat_run_contributors *all = &report->contributors;
+    const int64_t taken = report->of.metrics->last_step;
+    const bool later = taken > all->last_step; /* than all that the ledger has */
+    const int64_t steps = later ? taken : all->last_step, missing = steps - all->steps;
+    const int64_t first = all->missing_first > 0 ? all->missing_first : all->last_step + 1;
+    const int64_t last = later ? taken : all->missing_last;
+    put_count(out, "<p>Units of ", all->steps);
+    put_count(out, " of ", steps);
+    leat_textbuf_put(out, steps == 1 ? " step." : " steps.");
+    if (missing > 0) {
+        const bool all_between = missing == last - first + 1;
+        leat_textbuf_put(out, " Who computed ");
+        if (!all_between) put_count(out, "", missing);
+        put_count(out, missing == 1 ? "step " : all_between ? "steps " : " of the steps ", first);
+        if (missing > 1) put_count(out, " to ", last);
+        leat_textbuf_put(out, " is not known.");
+    }
+    leat_textbuf_put(out, "</p>");
+}
+
 /* Accounts are logins of a database: names that whoever invited them chose. */
 static void put_contributors(leat_textbuf *out, const run_report *report) {
     const leat_run_contributors *all = &report->contributors;
+    const bool begun = all->accounts > 0 || all->units > 0 || report->of.metrics->last_step > 0;
     char words[LEAT_WORDS_BYTES];
-    if (all->units == 0 && all->accounts == 0 && report->ledger_problem[0] == 0) return;
+    if (!(all->ledger && begun) && report->ledger_problem[0] == 0) return;
     leat_textbuf_put(out, "<h2>Who computed it</h2>\n<div class=\"panel scroll\">");
     if (report->ledger_problem[0] != 0) {
         leat_textbuf_put(out, "<p>Not known: ");
@@ -309,6 +338,7 @@ static void put_contributors(leat_textbuf *out, const run_report *report) {
         leat_textbuf_put(out, "</p></div>\n");
         return;
     }
+    put_known_steps(out, report);
     leat_textbuf_put(out, "<table>\n<tr><th class=\"text\">account</th><th>units</th><th>share</th>"
                           "<th>refused results</th></tr>\n");
     for (int i = 0; i < all->count; i++)
@@ -336,11 +366,13 @@ static void put_curves(leat_page *page, const run_report *report) {
 static void put_page(leat_page *page, const void *user) {
     leat_textbuf *out = page->out;
     const run_report *report = user;
-    leat_page_begin(out, report->of.facts.path, "leat train");
+    const bool many = report->contributors.ledger || report->ledger_problem[0] != 0;
+    const char *command = many ? "leat coordinate" : "leat train";
+    leat_page_begin(out, report->of.facts.path, command);
     leat_textbuf_printf(out,
-                        "<p class=\"sub\">A run of leat %s. The page is updated during "
+                        "<p class=\"sub\">A run of %s. The page is updated during "
                         "training; reload it to see progress.</p>\n</header>\n",
-                        report->contributors.units > 0 ? "coordinate" : "train");
+                        command);
     put_warnings(out, report);
     put_cards(out, report);
     leat_textbuf_put(out, "<div class=\"figures\">\n");

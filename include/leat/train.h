@@ -305,14 +305,20 @@ typedef struct leat_run_contributor {
 } leat_run_contributor;
 #define LEAT_RUN_CONTRIBUTORS_MAX 100
 typedef struct leat_run_contributors {
+    bool ledger;        /* there is one, also if it cannot be read: leat coordinate trained it */
     int64_t units, own; /* that are in the weights; of these the coordinator has computed */
-    int64_t accounts;   /* how many there are */
-    int count;          /* of them here: those with most units */
+    /* Of how many steps these are, and which of them is the last. Who computed a step that is not
+     * among them is not known: leat train took it, or the lines about it were taken back by a
+     * rewind after which the run continued from a later state, that of its database. */
+    int64_t steps, last_step;
+    int64_t missing_first, missing_last; /* steps before last_step; 0: none is missing */
+    int64_t accounts;                    /* how many there are */
+    int count;                           /* of them here: those with most units */
     leat_run_contributor shown[LEAT_RUN_CONTRIBUTORS_MAX];
 } leat_run_contributors;
-/* Who has computed the run, by its ledger; all 0 if there is none. The lines are not checked
- * against each other, as leat_run_ledger_load does. LEAT_ERR_CORRUPT names a line that lacks a
- * step, a unit or a name. */
+/* Who has computed the run, by its ledger; all 0 if there is none and, but for `ledger`, after a
+ * failure. The lines are not checked against each other, as leat_run_ledger_load does.
+ * LEAT_ERR_CORRUPT names a line that lacks a step, a unit or a name. */
 LEAT_API LEAT_MUST_CHECK leat_code leat_run_contributors_load(const leat_run *run,
                                                               leat_run_contributors *out,
                                                               leat_error *err);

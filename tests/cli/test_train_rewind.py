@@ -1,8 +1,10 @@
 """leat train dcgan --resume --rewind: back to a checkpoint, and on to the same bits; and what a run
 whose samples become alike is said to do. Runs the command named by LEAT (default: build/leat).
 """
+import hashlib
 import json
 import os
+import re
 import unittest
 
 from held import Held
@@ -15,6 +17,23 @@ SMALL = ["--width", "2", "--latent", "4", "--unit-size", "8", "--micro-batch", "
 def lines_of(path):
     with open(path, encoding="utf-8") as file:
         return [json.loads(line) for line in file]
+
+
+def write_ledger(run, *lines):
+    """Lines after those that RUN/ledger.jsonl has."""
+    path = f"{run}/ledger.jsonl"
+    with open(path, "a+b") as file:
+        file.seek(0)
+        before = [hashlib.sha256(line).hexdigest() for line in file]
+        for line in lines:
+            line = json.dumps({"before": before[-1] if before else "0" * 64, **line},
+                              separators=(",", ":")).encode() + b"\n"
+            before.append(hashlib.sha256(line).hexdigest())
+            file.write(line)
+
+
+def units_of(account, *steps):
+    return [{"kind": "unit", "step": step, "unit": 0, "account": account} for step in steps]
 
 
 class Rewind(Training):
@@ -75,6 +94,44 @@ class Rewind(Training):
             self.assertIn("rewound to step 2", done.stderr)
         self.assertEqual(sorted(name for name in os.listdir(run) if "rew" in name),
                          ["rewound-2", "rewound-2-2"])
+
+    def test_who_computed_it(self):
+        """Of a run with a ledger, which is leat coordinate's; here leat train continues it."""
+        run, state = self.begin()
+
+        def shown(*words):
+            if words:
+                found = json.loads(self.trained(run, "--resume", "--json", *words).stdout)
+                self.assertEqual(found["state"], state)
+            with open(f"{run}/report.html", encoding="utf-8") as file:
+                page = file.read()
+            who = re.search("<h2>Who computed it</h2>.*?<p>(.*?)</p>", page, re.DOTALL)
+            return (re.search(r"<title>.* - (.*)</title>", page)[1],
+                    re.search(r"A run of (leat \w+)", page)[1], who and who[1])
+
+        self.assertEqual(shown(), ("leat train", "leat train", None))
+        both = ("leat coordinate", "leat coordinate")
+        write_ledger(run, {"kind": "begin", "step": 0})
+        self.assertEqual(shown("--rewind", "4"), (
+            *both, "Units of 0 of 6 steps. Who computed steps 1 to 6 is not known."))
+        write_ledger(run, *units_of("ann", 1, 2, 3))
+        self.assertEqual(shown("--rewind", "4"), (
+            *both, "Units of 3 of 6 steps. Who computed steps 4 to 6 is not known."))
+        write_ledger(run, *units_of("bob", 4, 6))
+        self.assertEqual(shown("--steps", "6"), (
+            *both, "Units of 5 of 6 steps. Who computed step 5 is not known."))
+        # a database that had all steps, of which these are no longer the folder's
+        self.assertEqual(shown("--rewind", "2")[2],
+                         "Units of 2 of 6 steps. Who computed steps 3 to 6 is not known.")
+        write_ledger(run, *units_of("bob", 5))
+        self.assertEqual(shown("--steps", "6")[2],
+                         "Units of 3 of 6 steps. Who computed 3 of the steps 3 to 6 is not known.")
+        write_ledger(run, *units_of("ann", 1, 2, 3, 4, 5, 6))
+        self.assertEqual(shown("--steps", "6"), (*both, "Units of 6 of 6 steps."))
+        write_ledger(run, {"kind": "unit", "step": 7})
+        title, command, who = shown("--steps", "6")
+        self.assertEqual((title, command), both)
+        self.assertRegex(who, "Not known: .*line 1[0-9] does not say whose result it is")
 
     def test_samples_that_become_alike(self):
         """The last measurement is a real one; those before it are made up, as is D's loss."""

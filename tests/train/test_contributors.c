@@ -75,13 +75,27 @@ static void expect(const char *words) {
     assert_string_equal(text, words);
 }
 
+/* Of how many steps, which of them is the last, and which are missing before it. */
+static void expect_steps(int64_t steps, int64_t last, int64_t missing_first, int64_t missing_last) {
+    leat_run_contributors found;
+    assert_ok(leat_run_contributors_load(&run, &found, err));
+    assert_true(found.ledger);
+    assert_int_equal(found.steps, steps);
+    assert_int_equal(found.last_step, last);
+    assert_int_equal(found.missing_first, missing_first);
+    assert_int_equal(found.missing_last, missing_last);
+}
+
 #define STEPS(after, ...)                                                                          \
     write_steps((after), (const char *const[]){__VA_ARGS__},                                       \
                 (int)(sizeof((const char *const[]){__VA_ARGS__}) / sizeof(char *)))
 
 static void each_unit_counts_once(void **state) {
+    leat_run_contributors found;
     (void)state;
     expect("; own 0 of 0"); /* there is no ledger */
+    assert_ok(leat_run_contributors_load(&run, &found, err));
+    assert_false(found.ledger);
     STEPS(0, "aba", "ab-");
     expect("a 3, b 2; own 1 of 6");
     STEPS(1, "bbb"); /* killed before the commit of step 2 */
@@ -102,6 +116,29 @@ static void steps_that_are_taken_back(void **state) {
     expect("a 1, b 1, d 1, c 0; own 1 of 4");
     write_line("undo", 0, -1, "a");
     expect("a 0, b 0, c 0, d 0; own 0 of 0");
+}
+
+/* After a rewind of the folder the run continues with the database's later state, as it may; or
+ * leat train takes steps, of which the ledger has nothing. */
+static void steps_that_are_not_known(void **state) {
+    (void)state;
+    STEPS(0, "ab", "a-", "cc", "cc", "cc");
+    expect_steps(5, 5, 0, 0);
+    write_line("rewind", 2, -1, NULL);
+    expect_steps(2, 2, 0, 0);
+    STEPS(4, "dd");
+    expect("a 2, d 2, b 1, c 0; own 1 of 6");
+    expect_steps(3, 5, 3, 4);
+    STEPS(7, "dd", "ad");
+    expect_steps(5, 9, 3, 7);
+    STEPS(2, "ee"); /* from the checkpoint of step 2 */
+    expect_steps(3, 3, 0, 0);
+    leat_path_discard(path);
+    STEPS(2, "ab"); /* begun by leat train */
+    expect_steps(1, 3, 1, 2);
+    leat_path_discard(path);
+    STEPS(0, "");
+    expect_steps(0, 0, 0, 0);
 }
 
 static void refused_results(void **state) {
@@ -134,6 +171,7 @@ static void what_cannot_be_read(void **state) {
     assert_fails(leat_run_contributors_load(&run, &found, err), LEAT_ERR_CORRUPT,
                  "line 5 does not say whose result it is");
     assert_int_equal(found.accounts, 0);
+    assert_true(found.ledger);
     leat_path_discard(path);
     write_line("unit", 2, -1, "a");
     assert_fails(leat_run_contributors_load(&run, &found, err), LEAT_ERR_CORRUPT,
@@ -167,6 +205,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup(each_unit_counts_once, setup),
         cmocka_unit_test_setup(steps_that_are_taken_back, setup),
+        cmocka_unit_test_setup(steps_that_are_not_known, setup),
         cmocka_unit_test_setup(refused_results, setup),
         cmocka_unit_test_setup(what_cannot_be_read, setup),
         cmocka_unit_test_setup(many_accounts, setup),

@@ -3,6 +3,10 @@
  * only grow in a ledger, but for those that are taken again: after a rewind, because the database
  * was lost, or because a coordinator died while it committed one. So what each account has computed
  * of each step is a stack, from which a step that comes again takes back all that is not before it.
+ *
+ * After a rewind of the folder a coordinator may continue from a later state, that of the database,
+ * and the steps up to it are in the weights all the same. The ledger does not tell that from steps
+ * which leat train took again, so whose they are is not known: they are missing from the stack.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -130,7 +134,22 @@ static int compare(const void *a, const void *b) {
     return strcmp(first->account, second->account);
 }
 
+/* The steps of which something is known, and those between them of which nothing is. */
+static void count_steps(const tally *self, leat_run_contributors *out) {
+    for (int64_t i = 0; i < self->share_count; i++) {
+        const int64_t step = self->shares[i].step;
+        if (step == out->last_step) continue;
+        if (step > out->last_step + 1) {
+            if (out->missing_first == 0) out->missing_first = out->last_step + 1;
+            out->missing_last = step - 1;
+        }
+        out->steps++;
+        out->last_step = step;
+    }
+}
+
 static void add_up(tally *self, leat_run_contributors *out) {
+    count_steps(self, out);
     if (self->count > 1)
         qsort(self->accounts, (size_t)self->count, sizeof *self->accounts, compare);
     out->accounts = self->count;
@@ -149,7 +168,8 @@ leat_code leat_run_contributors_load(const leat_run *run, leat_run_contributors 
     *out = (leat_run_contributors){0};
     LEAT_TRY(leat_run_folder_join(&run->folder, LEAT_RUN_LEDGER, path, err));
     LEAT_TRY(leat_path_stat(path, &facts, err));
-    if (facts.kind == LEAT_PATH_NONE) return LEAT_OK;
+    out->ledger = facts.kind != LEAT_PATH_NONE;
+    if (!out->ledger) return LEAT_OK;
     const leat_code code = read_all(&all, path, err);
     if (code == LEAT_OK) add_up(&all, out);
     leat_free(all.accounts);
