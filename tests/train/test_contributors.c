@@ -176,6 +176,13 @@ static void what_cannot_be_read(void **state) {
     write_line("unit", 2, -1, "a");
     assert_fails(leat_run_contributors_load(&run, &found, err), LEAT_ERR_CORRUPT,
                  "line 1 does not say whose result it is");
+    const int64_t no_steps[] = {-1, INT64_MAX};
+    for (int i = 0; i < 2; i++) {
+        leat_path_discard(path);
+        write_line("unit", no_steps[i], 0, "a");
+        assert_fails(leat_run_contributors_load(&run, &found, err), LEAT_ERR_CORRUPT,
+                     "line 1 does not say whose result it is");
+    }
 }
 
 /* Of more accounts than are shown, those with most units. */

@@ -87,24 +87,28 @@ static leat_code take_result(tally *self, const json_t *line, int64_t step, bool
     return add_unit(self, step, account, err);
 }
 
+static bool read_step(const json_t *line, int64_t *step) {
+    const json_t *of = json_object_get(line, "step");
+    *step = json_integer_value(of);
+    return json_is_integer(of) && *step >= 0 && *step < INT64_MAX;
+}
+
 static leat_code take_line(tally *self, const leat_line *text, leat_error *err) {
     json_t *line = NULL;
     leat_error why = {0};
     bool readable = true;
+    int64_t step = 0;
     leat_code code = leat_json_parse(text->data, text->size_bytes, "a line", &line, &why);
     if (code == LEAT_ERR_MEMORY) return leat_error_copy(err, &why);
     if (code != LEAT_OK) return LEAT_OK; /* the last one, half written: others are checked before */
     const char *kind = json_string_value(json_object_get(line, "kind"));
-    const json_t *step = json_object_get(line, "step");
     if (kind == NULL) kind = "";
     if (strcmp(kind, "unit") == 0 || strcmp(kind, "refused") == 0) {
-        readable = json_is_integer(step);
-        if (readable)
-            code =
-                take_result(self, line, json_integer_value(step), kind[0] == 'u', &readable, err);
+        readable = read_step(line, &step);
+        if (readable) code = take_result(self, line, step, kind[0] == 'u', &readable, err);
     } else if (strcmp(kind, "rewind") == 0 || strcmp(kind, "undo") == 0) {
-        readable = json_is_integer(step);
-        if (readable) take_back(self, json_integer_value(step));
+        readable = read_step(line, &step);
+        if (readable) take_back(self, step);
     }
     if (!readable && self->unreadable == 0) self->unreadable = text->number;
     json_decref(line);
