@@ -2,12 +2,14 @@
 #include "nn/ops/rope.h"
 
 #include "base/portable_math.h"
+#include "nn/float_mode.h"
 
 enum { ROWS = 64 }; /* of a part */
 
 void leat_rope_fill(int64_t positions, int64_t width, double base, float *table) {
     LEAT_ASSERT(positions >= 1 && positions <= LEAT_ROPE_POSITIONS_MAX);
     LEAT_ASSERT(width >= 2 && width % 2 == 0 && base >= 1 && base <= LEAT_ROPE_BASE_MAX);
+    LEAT_ASSERT(leat_float_mode_is_set());
     const int64_t half = width / 2;
     const double logarithm = leat_ln(base);
     for (int64_t j = 0; j < half; j++) {

@@ -20,7 +20,8 @@
 #define LEAT_ROPE_BASE_MAX 1e12
 
 /* [position][cos, sin][width / 2], for positions 0 .. positions - 1 (at most
- * LEAT_ROPE_POSITIONS_MAX); width is even, 1 <= base <= LEAT_ROPE_BASE_MAX. */
+ * LEAT_ROPE_POSITIONS_MAX); width is even, 1 <= base <= LEAT_ROPE_BASE_MAX. In the room's mode for
+ * floating point (nn/float_mode.h). */
 void leat_rope_fill(int64_t positions, int64_t width, double base, float *table);
 
 typedef struct leat_rope {

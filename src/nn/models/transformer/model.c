@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "nn/float_mode.h"
 #include "nn/kernel_suites.h"
 #include "nn/models/transformer/transformer.h"
 #include "nn/ops/adam.h"
@@ -126,7 +127,9 @@ static leat_code create(void **self, const leat_model_setup *setup, leat_error *
     /* lanes that no op writes are numbers, as ops that compute with whole rows need them */
     leat_clear(&of->engine.device, floats.used, floats.base);
     const leat_transformer_size *size = &of->settings.size;
+    const uint64_t mode = leat_float_mode_begin();
     leat_rope_fill(size->length, size->head_width, size->rope_base, of->table);
+    leat_float_mode_end(mode);
     *self = of;
     return LEAT_OK;
 }
