@@ -3,7 +3,7 @@
 #include "suite_frame.h"
 
 /* Of every variant on every machine: a part of the kernel class of a transformer. */
-#define SUITE_HASH UINT64_C(0xf4c250bf2130e033)
+#define SUITE_HASH UINT64_C(0x9a0f67a6b8a6a3d6)
 static const tested_suite suite = {LEAT_SUITE_TOKENS, SUITE_HASH, leat_tokens_check};
 
 static void every_variant(void **state) {
@@ -48,6 +48,14 @@ static void swiglu_mistaken(int64_t count, const float *gate, const float *x, fl
     leat_kernels_scalar.swiglu(count, x, gate, y);
 }
 
+/* Leaves out how the gate's slope changes. */
+static void swiglu_back_straight(int64_t count, float *gate, float *x, const float *up) {
+    float other[256];
+    for (int64_t i = 0; i < count; i++) other[i] = x[i];
+    leat_kernels_scalar.swiglu_back(count, gate, x, up);
+    for (int64_t i = 0; i < count; i++) gate[i] = up[i] * other[i];
+}
+
 /* Lets each row see one key more. */
 static void attend_ahead(const leat_attend *of) {
     leat_attend other = *of;
@@ -60,6 +68,13 @@ static void attend_anew(const leat_attend *of) {
     leat_attend other = *of;
     other.begin = true;
     leat_kernels_scalar.attend(&other);
+}
+
+/* Leaves a sum of -0 as it is. */
+static void attend_end_straight(const leat_attend *of) {
+    for (int row = 0; row < of->rows; row++)
+        for (int64_t c = 0; c < of->width; c++)
+            of->out[row * of->step + c] /= of->sum[row * of->heads];
 }
 
 /* Leaves D out. */
@@ -81,6 +96,8 @@ static void wrong_kernels_are_caught(void **state) {
         {leat_kernels_scalar, "exponentials of a tile: "},
         {leat_kernels_scalar, "their sums: "},
         {leat_kernels_scalar, "gradients of its scores: "},
+        {leat_kernels_scalar, "shares of attention: "},
+        {leat_kernels_scalar, "gradient of gated values: "},
     };
     wrong[0].kernels.rms_norm = norm_apart;
     wrong[1].kernels.rms_norm_back = norm_back_straight;
@@ -90,6 +107,8 @@ static void wrong_kernels_are_caught(void **state) {
     wrong[5].kernels.attend = attend_ahead;
     wrong[6].kernels.attend = attend_anew;
     wrong[7].kernels.attend_back = attend_back_straight;
+    wrong[8].kernels.attend_end = attend_end_straight;
+    wrong[9].kernels.swiglu_back = swiglu_back_straight;
     suite_catches(&suite, wrong, sizeof wrong / sizeof *wrong);
 }
 

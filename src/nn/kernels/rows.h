@@ -73,8 +73,10 @@ static void row_finish(const leat_finish *of, int64_t rows, int64_t columns, int
 
 /* ---- Softmax -------------------------------------------------------------------------------- */
 
+/* The largest of at least one number; which zero it is, is not specified. A NaN counts if it is the
+ * first. */
 LEAT_INLINE float row_most(int64_t count, const float *x) {
-    float lanes[VW], most = x[0];
+    float lanes[VW];
     vf largest = vf_set(x[0]);
     int64_t i = 0;
     for (; i + VW <= count; i += VW) {
@@ -82,9 +84,11 @@ LEAT_INLINE float row_most(int64_t count, const float *x) {
         largest = vf_pick(vf_lt(largest, at), at, largest);
     }
     vf_store(lanes, largest);
-    for (int v = 0; v < VW; v++) most = lanes[v] > most ? lanes[v] : most;
-    for (; i < count; i++) most = x[i] > most ? x[i] : most;
-    return most;
+    for (int half = VW / 2; half >= 1; half /= 2)
+        for (int v = 0; v < half; v++)
+            lanes[v] = lanes[v] < lanes[v + half] ? lanes[v + half] : lanes[v];
+    for (; i < count; i++) lanes[0] = lanes[0] < x[i] ? x[i] : lanes[0];
+    return lanes[0];
 }
 
 /* Lanes behind the last value add nothing to what is not negative. */

@@ -154,7 +154,7 @@ static void expect_row(const leat_attend *of, int row, int count) {
     here = here * of->scale + 0.0f;
     const float larger = of->begin || *most < here ? here : *most;
     for (int k = 0; k < TILE; k++) {
-        x[k] = k < count ? map_one(LEAT_FUNCTION_EXP, fmaf(x[k], of->scale, 0 - larger)) : 0;
+        x[k] = k < count ? map_one(LEAT_FUNCTION_EXP, x[k] * of->scale - larger) : 0;
         lanes[k % LEAT_LANES] += x[k];
     }
     const float more = tree_of(lanes), less = map_one(LEAT_FUNCTION_EXP, *most - larger);
@@ -167,8 +167,7 @@ static void expect_row_back(const leat_attend *of, int row, int count, float *up
     float *x = of->scores + row * TILE, *up = ups + row * TILE;
     const float part = 1 / of->sum[row * HEADS];
     for (int k = 0; k < TILE; k++) {
-        const float e =
-            map_one(LEAT_FUNCTION_EXP, fmaf(x[k], of->scale, 0 - of->most[row * HEADS]));
+        const float e = map_one(LEAT_FUNCTION_EXP, x[k] * of->scale - of->most[row * HEADS]);
         const float share = e * part;
         up[k] = k < count ? share * (up[k] - of->delta[row * HEADS]) * of->scale : 0;
         x[k] = k < count ? share : 0;
@@ -185,7 +184,10 @@ static void make_attend(suite_run *run, int i, suite_attend *s) {
     make(run, SIZE, s->out);
     fill(run, ROWS_MOST * HEADS, s->most);
     fill(run, ROWS_MOST * HEADS, s->delta);
-    for (int k = 0; k < ROWS_MOST * TILE; k++) s->scores[k] *= 32;
+    for (int k = 0; k < ROWS_MOST * TILE; k++) {
+        if (i % 8 / 2 == 2) s->scores[k] = next_bits(run) % 2 == 0 ? 0.0f : -0.0f;
+        s->scores[k] *= i % 8 / 2 == 3 ? 0x1p40f : 32; /* large, but finite */
+    }
     for (int k = 0; k < ROWS_MOST * HEADS; k++) {
         s->most[k] *= i % 4 == 1 ? 20 : 1; /* it stays, or grows */
         s->sum[k] = 1.5f + s->delta[k];

@@ -153,33 +153,20 @@ LEAT_INLINE void clear_keys(float *row, int keys) {
     for (int k = keys; k < LEAT_ATTENTION_TILE; k++) row[k] = 0.0f;
 }
 
-/* The largest of 1 to LEAT_ATTENTION_TILE numbers, of which the vectors are loaded whole; numbers
- * after the last one are not looked at. A NaN counts if it is the first. */
-LEAT_INLINE float most_of(const float *x, int count) {
-    float lanes[VW];
-    vf largest = vf_set(x[0]);
-    int i = 0;
-    for (; i + VW <= count; i += VW) {
-        const vf at = vf_load(x + i);
-        largest = vf_pick(vf_lt(largest, at), at, largest);
-    }
-    vf_store(lanes, largest);
-    for (int half = VW / 2; half >= 1; half /= 2)
-        for (int v = 0; v < half; v++)
-            lanes[v] = lanes[v] < lanes[v + half] ? lanes[v + half] : lanes[v];
-    for (; i < count; i++) lanes[0] = lanes[0] < x[i] ? x[i] : lanes[0];
-    return lanes[0];
+/* A product that is not fused with the difference, so that the largest score, of which `most` is
+ * the same product, has 0: of large scores, the bits that a product loses are more than 1. */
+LEAT_INLINE vf attend_exp_of(const float *x, vf scale, vf most) {
+    return vf_exp(vf_sub(vf_mul(vf_load(x), scale), most));
 }
 
 /* Scores become exponentials, whose sum is returned. */
 LEAT_INLINE float attend_exp(float *x, int count, vf scale, vf most) {
     vf lanes[LANE_VECTORS];
-    const vf less = vf_minus(most);
 #pragma GCC unroll 16
     for (int v = 0; v < LANE_VECTORS; v++) {
         vf sum = vf_set(0.0f);
         for (int k = v * VW; k < count; k += LEAT_LANES) {
-            vf e = vf_exp(vf_fma(vf_load(x + k), scale, less));
+            vf e = attend_exp_of(x + k, scale, most);
             vf_store(x + k, e);
             if (k + VW > count) e = vf_load_some(x + k, count - k);
             sum = vf_add(sum, e);
@@ -196,7 +183,8 @@ static void attend(const leat_attend *of) {
         float *x = of->scores + row * LEAT_ATTENTION_TILE;
         float *most = of->most + row * of->heads, *sum = of->sum + row * of->heads;
         const int count = keys_of(of, row);
-        const float here = most_of(x, count) * of->scale + 0.0f; /* one zero, whichever was found */
+        /* + 0: one zero, whichever was found */
+        const float here = row_most(count, x) * of->scale + 0.0f;
         const float larger = of->begin || *most < here ? here : *most;
         const float more = attend_exp(x, count, scale, vf_set(larger));
         if (of->begin) {
@@ -234,11 +222,11 @@ static void attend_back(const leat_attend *of, float *ups) {
     for (int row = 0; row < of->rows; row++) {
         float *x = of->scores + row * LEAT_ATTENTION_TILE, *up = ups + row * LEAT_ATTENTION_TILE;
         const int count = keys_of(of, row);
-        const vf less = vf_minus(vf_set(of->most[row * of->heads]));
+        const vf most = vf_set(of->most[row * of->heads]);
         const vf part = vf_div(vf_set(1.0f), vf_set(of->sum[row * of->heads]));
         const vf delta = vf_set(of->delta[row * of->heads]);
         for (int k = 0; k < count; k += VW) {
-            const vf share = vf_mul(vf_exp(vf_fma(vf_load(x + k), scale, less)), part);
+            const vf share = vf_mul(attend_exp_of(x + k, scale, most), part);
             const vf down = vf_mul(vf_mul(share, vf_sub(vf_load(up + k), delta)), scale);
             vf_store(x + k, share);
             vf_store(up + k, down);

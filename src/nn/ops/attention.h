@@ -14,11 +14,11 @@
  * query and a key that it reads are left out, and no array of rows x rows is made.
  *
  * s is a chain of fma over the columns from +0. For each tile of keys, ascending: m' = the larger
- * of m and (the largest s of the tile * scale, rounded), e = exp(fma(s, scale, -m')), their sum t
- * with LEAT_LANES lanes (lane i: keys i, i + 16, ... of the tile, from +0; then lanes i and i + 8,
- * i + 4, i + 2, i + 1). In the first tile l = t; after it, with d = exp(m - m'), l = fma(l, d, t),
- * and the sum of e v is multiplied by d; then its chain of fma continues over the keys of the tile.
- * At the end + 0, so that no sum is -0, and one division.
+ * of m and (the largest s of the tile * scale, rounded), e = exp((s scale, rounded) - m'), their
+ * sum t with LEAT_LANES lanes (lane i: keys i, i + 16, ... of the tile, from +0; then lanes i and i
+ * + 8, i + 4, i + 2, i + 1). In the first tile l = t; after it, with d = exp(m - m'), l = fma(l, d,
+ * t), and the sum of e v is multiplied by d; then its chain of fma continues over the keys of the
+ * tile. At the end + 0, so that no sum is -0, and one division.
  *
  * With g the gradient of y:
  *
