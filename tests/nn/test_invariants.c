@@ -319,10 +319,53 @@ static leat_code attention_heads(leat_error *err) {
     a.kv_heads = 2;
     return leat_attention_forward(&device, &a, at + 1000, err);
 }
+static leat_code attention_largest(leat_error *err) {
+    const leat_attention a = attention();
+    return leat_attention_forward(&device, &a, at + 580, err);
+}
+static leat_code attention_sums(leat_error *err) {
+    leat_attention a = attention();
+    a.sum = (float *)a.k + 63;
+    return leat_attention_forward(&device, &a, at + 1000, err);
+}
+/* y, its gradient, those of q, k and v, and the work space; all of them are apart. */
+static leat_attention_gradient attention_gradients(void) {
+    return (leat_attention_gradient){at + 1000, at + 1200, at + 1400,
+                                     at + 1600, at + 1700, at + 2000};
+}
+static leat_code attention_gradient_right(leat_error *err) {
+    const leat_attention a = attention();
+    const leat_attention_gradient gradient = attention_gradients();
+    return leat_attention_backward(&device, &a, &gradient, err);
+}
 static leat_code attention_gradient(leat_error *err) {
     const leat_attention a = attention();
-    const leat_attention_gradient gradient = {at + 1000, at + 1200, at + 1400,
-                                              at + 1600, at + 1610, at + 2000};
+    leat_attention_gradient gradient = attention_gradients();
+    gradient.v = gradient.k + 10;
+    return leat_attention_backward(&device, &a, &gradient, err);
+}
+static leat_code attention_gradient_up(leat_error *err) {
+    const leat_attention a = attention();
+    leat_attention_gradient gradient = attention_gradients();
+    gradient.k = at + 1200 + 127; /* the last value of the gradient of y */
+    return leat_attention_backward(&device, &a, &gradient, err);
+}
+static leat_code attention_gradient_q(leat_error *err) {
+    const leat_attention a = attention();
+    leat_attention_gradient gradient = attention_gradients();
+    gradient.v = at + 127;
+    return leat_attention_backward(&device, &a, &gradient, err);
+}
+static leat_code attention_gradient_work(leat_error *err) {
+    const leat_attention a = attention();
+    leat_attention_gradient gradient = attention_gradients();
+    gradient.work = gradient.v + 63;
+    return leat_attention_backward(&device, &a, &gradient, err);
+}
+static leat_code attention_gradient_sums(leat_error *err) {
+    const leat_attention a = attention();
+    leat_attention_gradient gradient = attention_gradients();
+    gradient.q = at + 700 - 127;
     return leat_attention_backward(&device, &a, &gradient, err);
 }
 static leat_code rms_over_x(leat_error *err) {
@@ -348,6 +391,18 @@ static leat_code swiglu_shifted(leat_error *err) {
 }
 static leat_code loss_target(leat_error *err) {
     const leat_token_loss of = {1, 1, ones, ones, at + 100};
+    double sum;
+    int64_t count;
+    return leat_token_loss_run(&device, &of, at, &sum, &count, err);
+}
+static leat_code loss_size(leat_error *err) {
+    const leat_token_loss of = {INT64_C(1) << 37, 9, ones, ones, NULL};
+    double sum;
+    int64_t count;
+    return leat_token_loss_run(&device, &of, at, &sum, &count, err);
+}
+static leat_code loss_in_place(leat_error *err) {
+    const leat_token_loss of = {2, 1, ones, ones, at + 31};
     double sum;
     int64_t count;
     return leat_token_loss_run(&device, &of, at, &sum, &count, err);
@@ -405,15 +460,24 @@ static const struct {
     {"a unit added to itself", unit_sum, "leat_apart(gradient"},
     {"a micro-batch without a weight", unit_weight, "micro->weight > 0"},
     {"attention", attention_right, NULL},
-    {"its output overlaps its input", attention_in_place, "leat_apart(of->q"},
+    {"its output overlaps its input", attention_in_place, "are_apart(3, 6, arrays)"},
+    {"its output overlaps the maxima", attention_largest, "are_apart(3, 6, arrays)"},
+    {"its sums overlap the keys", attention_sums, "are_apart(3, 6, arrays)"},
     {"heads that share no key-value head", attention_heads, "of->heads % of->kv_heads"},
-    {"gradients of keys and values overlap", attention_gradient, "leat_apart(g->k"},
+    {"its gradient", attention_gradient_right, NULL},
+    {"gradients of keys and values overlap", attention_gradient, "are_apart(4, 11, gradients)"},
+    {"those of keys and of y overlap", attention_gradient_up, "are_apart(4, 11, gradients)"},
+    {"those of values overlap the queries", attention_gradient_q, "are_apart(4, 11, gradients)"},
+    {"its work space overlaps them", attention_gradient_work, "are_apart(4, 11, gradients)"},
+    {"those of queries overlap the sums", attention_gradient_sums, "are_apart(4, 11, gradients)"},
     {"the gradient of a norm replaces x", rms_over_x, "leat_apart(x, all, g->down"},
     {"a norm that may divide by 0", rms_eps, "of->eps > 0"},
     {"a position beyond the table", rope_position, "of->position[row]"},
     {"heads without halves", rope_odd, "width % 2"},
     {"a gated unit's values overlap", swiglu_shifted, "leat_same_or_apart(x"},
     {"a target that is no identifier", loss_target, "want < of->ids"},
+    {"more logits than an op takes", loss_size, "LEAT_OP_VALUES_MAX / leat_lanes"},
+    {"a loss whose terms are logits", loss_in_place, "leat_apart(of->terms"},
     {"a step after the last one", schedule_end, "step <= schedule->steps"},
     {"a micro-batch in the unit's gradient", unit_gradient, "leat_apart(micro->gradient"},
 };

@@ -367,16 +367,31 @@ static attention_job job_of(const leat_device *device, const leat_attention *of)
     job.group = of->heads / of->kv_heads;
     job.scale = (float)(1 / sqrt((double)of->width));
     LEAT_ASSERT(job.rows <= LEAT_OP_VALUES_MAX / job.q_step);
-    LEAT_ASSERT(leat_apart(of->most, job.rows * of->heads, of->sum, job.rows * of->heads));
     return job;
+}
+
+/* Arrays of an op, each apart from those that are written, which come first. */
+typedef struct op_array {
+    const float *at;
+    int64_t count;
+} op_array;
+
+static bool are_apart(int written, int count, const op_array *arrays) {
+    for (int i = 0; i < written; i++)
+        for (int k = i + 1; k < count; k++)
+            if (!leat_apart(arrays[i].at, arrays[i].count, arrays[k].at, arrays[k].count))
+                return false;
+    return true;
 }
 
 leat_code leat_attention_forward(const leat_device *device, const leat_attention *of, float *y,
                                  leat_error *err) {
     attention_job job = job_of(device, of);
     const int64_t all = job.rows * job.q_step, keys = job.rows * job.kv_step;
-    LEAT_ASSERT(leat_apart(of->q, all, y, all) && leat_apart(of->k, keys, y, all) &&
-                leat_apart(of->v, keys, y, all));
+    const int64_t heads = job.rows * of->heads;
+    const op_array arrays[] = {{y, all},     {of->most, heads}, {of->sum, heads},
+                               {of->q, all}, {of->k, keys},     {of->v, keys}};
+    LEAT_ASSERT(are_apart(3, 6, arrays));
     job.y = y;
     return leat_device_run(device, of->sequences * of->kv_heads, run_part, &job, err);
 }
@@ -385,14 +400,12 @@ leat_code leat_attention_backward(const leat_device *device, const leat_attentio
                                   const leat_attention_gradient *gradient, leat_error *err) {
     attention_job job = job_of(device, of);
     const int64_t all = job.rows * job.q_step, keys = job.rows * job.kv_step;
+    const int64_t heads = job.rows * of->heads;
     const leat_attention_gradient *g = gradient;
-    LEAT_ASSERT(leat_apart(of->q, all, g->q, all) && leat_apart(g->up, all, g->q, all) &&
-                leat_apart(g->y, all, g->q, all) &&
-                leat_apart(g->work, job.rows * of->heads, g->q, all));
-    LEAT_ASSERT(leat_apart(of->k, keys, g->k, keys) && leat_apart(of->v, keys, g->k, keys));
-    LEAT_ASSERT(leat_apart(of->k, keys, g->v, keys) && leat_apart(of->v, keys, g->v, keys));
-    LEAT_ASSERT(leat_apart(g->k, keys, g->v, keys) && leat_apart(g->q, all, g->k, keys) &&
-                leat_apart(g->q, all, g->v, keys));
+    const op_array gradients[] = {{g->q, all},      {g->k, keys},  {g->v, keys},  {g->work, heads},
+                                  {of->q, all},     {of->k, keys}, {of->v, keys}, {of->most, heads},
+                                  {of->sum, heads}, {g->y, all},   {g->up, all}};
+    LEAT_ASSERT(are_apart(4, 11, gradients));
     job.gradient = gradient;
     return leat_device_run(device, of->sequences * of->kv_heads, run_part, &job, err);
 }
