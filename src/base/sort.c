@@ -9,7 +9,8 @@
 static int compare(const void *a, const void *b) {
     const double x = *(const double *)a, y = *(const double *)b;
     if (isnan(x) || isnan(y)) return isnan(x) - isnan(y);
-    return (x > y) - (x < y);
+    if (x == y) return (signbit(y) != 0) - (signbit(x) != 0);
+    return x > y ? 1 : -1;
 }
 
 void leat_sort_doubles(double *values, int64_t count) {

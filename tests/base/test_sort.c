@@ -16,6 +16,22 @@ static void sorted(void **state) {
     leat_sort_doubles(NULL, 0);
 }
 
+/* Whatever their order was. */
+static void zeros(void **state) {
+    (void)state;
+    for (int k = 0; k < 16; k++) {
+        double values[4];
+        int negative = 0;
+        for (int i = 0; i < 4; i++) {
+            values[i] = (k >> i & 1) != 0 ? -0.0 : 0.0;
+            negative += k >> i & 1;
+        }
+        leat_sort_doubles(values, 4);
+        for (int i = 0; i < 4; i++) assert_int_equal(signbit(values[i]) != 0, i < negative);
+        assert_int_equal(signbit(leat_median(values, 3)) != 0, negative >= 2);
+    }
+}
+
 /* NaNs anywhere; every one of the order's places is checked. */
 static void many(void **state) {
     enum { COUNT = 500 };
@@ -60,7 +76,7 @@ static void medians(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(sorted), cmocka_unit_test(many),
-                                       cmocka_unit_test(medians)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(sorted), cmocka_unit_test(zeros),
+                                       cmocka_unit_test(many), cmocka_unit_test(medians)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
