@@ -11,12 +11,21 @@
 #include <stdio.h>
 #include <string.h>
 
+enum { PROBLEM_BYTES = 256 };
+
+/* Whether the loader's message is that there is no such file, and not that there is none of those
+ * that it needs (glibc names that one alone, musl says what needed it). */
+static bool is_absent(const char *path, const char *why) {
+    return strstr(why, "No such file") != NULL && strstr(why, path) != NULL &&
+           strstr(why, "needed by") == NULL;
+}
+
 void *leat_library_load(const char *path, bool stays, const char **problem) {
     void *handle = dlopen(path, RTLD_NOW | RTLD_LOCAL | (stays ? RTLD_NODELETE : 0));
     *problem = NULL;
     if (handle != NULL) return handle;
     const char *why = dlerror();
-    if (why != NULL && strstr(why, "No such file") == NULL) *problem = why;
+    if (why != NULL && !is_absent(path, why)) *problem = why;
     return NULL;
 }
 
@@ -47,13 +56,33 @@ static void *load_beside(const char *file, bool stays, const char **problem) {
     return leat_library_load(path, stays, problem);
 }
 
-static void *load(const leat_library *library, const char **problem) {
-    void *found = NULL;
-    for (int i = 0; library->beside && library->files[i] != NULL && found == NULL; i++)
-        found = load_beside(library->files[i], library->stays, problem);
-    for (int i = 0; library->files[i] != NULL && found == NULL; i++)
-        found = leat_library_load(library->files[i], library->stays, problem);
-    return found;
+/* The first problem of a file beside, if none can be loaded: that is the one which came with leat,
+ * so it should have been. The text is the loader's until the next call, so it is copied. */
+static void *load(const leat_library *library, char problem[PROBLEM_BYTES]) {
+    problem[0] = 0;
+    for (int beside = library->beside ? 1 : 0; beside >= 0; beside--) {
+        for (int i = 0; library->files[i] != NULL; i++) {
+            const char *why = NULL, *file = library->files[i];
+            void *found = beside ? load_beside(file, library->stays, &why)
+                                 : leat_library_load(file, library->stays, &why);
+            if (found != NULL) return found;
+            if (why != NULL && beside && problem[0] == 0)
+                snprintf(problem, PROBLEM_BYTES, "%s", why);
+        }
+    }
+    return NULL;
+}
+
+static leat_code fail_to_load(const leat_library *library, const char *problem, leat_error *err) {
+    const char *otherwise = library->otherwise != NULL ? library->otherwise : "";
+    if (problem[0] == 0)
+        return leat_fail(err, LEAT_ERR_UNSUPPORTED,
+                         "%s %s, which is not installed here; install it (Debian: %s)%s",
+                         library->use, library->name, library->package, otherwise);
+    return leat_fail(err, LEAT_ERR_UNSUPPORTED,
+                     "%s %s, which cannot be loaded: %s; replace what is damaged or missing, or "
+                     "install it anew (Debian: %s)%s",
+                     library->use, library->name, problem, library->package, otherwise);
 }
 
 static void clear(const leat_library_function *functions, void *into) {
@@ -74,7 +103,7 @@ static void bind_linked(const leat_library_function *functions, void *into) {
 
 leat_code leat_library_open(void **handle, const leat_library *library, void *into,
                             leat_error *err) {
-    const char *problem = NULL;
+    char problem[PROBLEM_BYTES];
     *handle = NULL;
     if (is_linked(library->functions)) {
         bind_linked(library->functions, into);
@@ -82,12 +111,8 @@ leat_code leat_library_open(void **handle, const leat_library *library, void *in
         return LEAT_OK;
     }
     clear(library->functions, into);
-    void *found = load(library, &problem);
-    if (found == NULL)
-        return leat_fail(err, LEAT_ERR_UNSUPPORTED,
-                         "%s %s, which is not installed here; install it (Debian: %s)%s",
-                         library->use, library->name, library->package,
-                         library->otherwise != NULL ? library->otherwise : "");
+    void *found = load(library, problem);
+    if (found == NULL) return fail_to_load(library, problem, err);
     const char *missing = leat_library_bind(found, library->functions, into);
     if (missing == NULL) {
         *handle = found;

@@ -47,7 +47,8 @@ typedef struct leat_library {
 /*
  * Opens the first of the files that can be loaded and fills the pointers in the struct `into`.
  * LEAT_ERR_UNSUPPORTED: none can be loaded, or it lacks a function, so it is older than `least`;
- * the message names the library and what to install. Then *handle and all pointers are NULL.
+ * the message names the library and what to install, and why one beside cannot be loaded.
+ * Then *handle and all pointers are NULL.
  */
 LEAT_MUST_CHECK leat_code leat_library_open(void **handle, const leat_library *library, void *into,
                                             leat_error *err);

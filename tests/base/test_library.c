@@ -183,6 +183,32 @@ static void is_beside(void **state) {
     dlclose(there);
 }
 
+/* What is wrong with the one beside the program is said, though the system has none. */
+static void is_damaged(void **state) {
+    char self[LEAT_PATH_BYTES], name[40], path[LEAT_PATH_BYTES + 40];
+    (void)state;
+    leat_library_find_self(self);
+    *strrchr(self, '/') = 0;
+    snprintf(name, sizeof name, "libleat_damaged_%d.so", (int)getpid());
+    snprintf(path, sizeof path, "%s/%s", self, name);
+    FILE *file = fopen(path, "w");
+    assert_true(file != NULL && fputs("text", file) >= 0 && fclose(file) == 0);
+    const leat_library library = {.name = "libdamaged",
+                                  .files = {name, ABSENT},
+                                  .beside = true,
+                                  .use = "cosines are computed with",
+                                  .package = "damaged2",
+                                  .functions = nothing};
+    leat_error err = {0};
+    void *handle = NULL;
+    const leat_code code = leat_library_open(&handle, &library, NULL, &err);
+    unlink(path);
+    assert_int_equal(code, LEAT_ERR_UNSUPPORTED);
+    assert_non_null(strstr(err.message, "libdamaged, which cannot be loaded: "));
+    assert_non_null(strstr(err.message, name));
+    assert_non_null(strstr(err.message, "install it anew (Debian: damaged2)"));
+}
+
 static void finds_itself(void **state) {
     (void)state;
     char self[LEAT_PATH_BYTES], program[LEAT_PATH_BYTES];
@@ -195,6 +221,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(opens),           cmocka_unit_test(is_linked),
         cmocka_unit_test(loads_and_binds), cmocka_unit_test(stays_or_goes),
-        cmocka_unit_test(is_beside),       cmocka_unit_test(finds_itself)};
+        cmocka_unit_test(is_beside),       cmocka_unit_test(is_damaged),
+        cmocka_unit_test(finds_itself)};
     return cmocka_run_group_tests_name("libraries", tests, NULL, NULL);
 }
