@@ -89,6 +89,11 @@ static void test_order(void **state) {
     }
 }
 
+static void assert_zero(const float *gradient, const leat_unit_sums *sums) {
+    for (int i = 0; i < SIZE; i++) assert_true(gradient[i] == 0);
+    assert_true(sums->weight == 0 && sums->sums[0] == 0 && sums->sums[1] == 0);
+}
+
 /* The first failure in the order of the micro-batches, whoever met it; and a cancelled unit. */
 static void test_failures(void **state) {
     static const int threads[] = {1, 2, 3, 8};
@@ -100,9 +105,11 @@ static void test_failures(void **state) {
         leat_unit_job job = job_of(&self, 0, SIZE);
         assert_fails(run(&self, threads[t], &job, gradient, &sums, err), LEAT_ERR_INPUT,
                      "micro-batch 4");
+        assert_zero(gradient, &sums);
         self = (toy){.fails_at = -1, .cancels_at = 0};
         assert_fails(run(&self, threads[t], &job, gradient, &sums, err), LEAT_ERR_CANCELLED,
                      "cancelled");
+        assert_zero(gradient, &sums);
     }
 }
 

@@ -164,13 +164,13 @@ static void fold(const void *self, int pass, int64_t micro_batches, const float 
 
 static void norm(const void *of, int pass, const float *gradient, double weight, double *norms) {
     (void)pass;
-    norms[0] = leat_unit_length(((const pooled *)of)->size, gradient) / weight;
+    norms[0] = leat_unit_length(((const pooled *)of)->size, gradient, weight);
 }
 
 /* Steps of at most the rate: the features are large. */
 static leat_code step(void *of, const leat_model_step *at, leat_error *err) {
     const pooled *self = of;
-    const double length = leat_unit_length(self->size, at->gradient) / at->weight;
+    const double length = leat_unit_length(self->size, at->gradient, at->weight);
     const double rate = self->settings.learning_rate / (length > 1 ? length : 1);
     (void)err;
     for (int64_t i = 0; i < self->size; i++)

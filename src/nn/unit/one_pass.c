@@ -46,7 +46,7 @@ void leat_one_pass_init(const leat_engine *engine, const leat_param *params, int
 
 double leat_one_pass_norm(int64_t size, const float *gradient, double weight) {
     LEAT_ASSERT(weight > 0 && isfinite(weight));
-    return leat_unit_length(size, gradient) / weight;
+    return leat_unit_length(size, gradient, weight);
 }
 
 double leat_one_pass_clip(double norm) {

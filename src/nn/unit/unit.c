@@ -109,6 +109,30 @@ static leat_code take_part(void *context, int worker, int64_t part, leat_error *
     return code;
 }
 
+static leat_code run_all(unit *unit, leat_error *err) {
+    leat_engine *engine = unit->engine;
+    const leat_unit_job *job = unit->job;
+    if (job->micro_batches > 1 && engine->threads > 1) {
+        const leat_pool_job parts = {
+            .parts = job->micro_batches,
+            .threads = job->micro_batches < engine->threads ? (int)job->micro_batches : 0,
+            .context = unit,
+            .make = make_part,
+            .take = take_part};
+        return leat_pool_run(engine->device.pool, &parts, err);
+    }
+    for (int64_t i = 0; i < job->micro_batches; i++) {
+        LEAT_TRY(make(unit, &engine->device, 0, i, err));
+        LEAT_TRY(take(unit, &engine->device, 0, i, err));
+    }
+    return LEAT_OK;
+}
+
+static void clear(const unit *unit) {
+    *unit->sums = (leat_unit_sums){0};
+    memset(unit->gradient, 0, sizeof *unit->gradient * (size_t)unit->job->size);
+}
+
 leat_code leat_unit_run(leat_engine *engine, const leat_unit_job *job, float *gradient,
                         leat_unit_sums *sums, leat_error *err) {
     unit unit = {.engine = engine, .job = job, .gradient = gradient, .sums = sums};
@@ -116,24 +140,11 @@ leat_code leat_unit_run(leat_engine *engine, const leat_unit_job *job, float *gr
     LEAT_ASSERT(job->micro_batches >= 1 && job->sums >= 0 && job->sums <= LEAT_UNIT_SUMS_MAX);
     LEAT_ASSERT(leat_float_mode_is_set());
     LEAT_ASSERT(0 <= job->begin && job->begin <= job->end && job->end <= job->size);
-    *sums = (leat_unit_sums){0};
-    memset(gradient, 0, sizeof *gradient * (size_t)job->size);
-    if (job->micro_batches > 1 && engine->threads > 1) {
-        const leat_pool_job parts = {
-            .parts = job->micro_batches,
-            .threads = job->micro_batches < engine->threads ? (int)job->micro_batches : 0,
-            .context = &unit,
-            .make = make_part,
-            .take = take_part};
-        LEAT_TRY(leat_pool_run(engine->device.pool, &parts, err));
-    } else {
-        for (int64_t i = 0; i < job->micro_batches; i++) {
-            LEAT_TRY(make(&unit, &engine->device, 0, i, err));
-            LEAT_TRY(take(&unit, &engine->device, 0, i, err));
-        }
-    }
-    LEAT_ASSERT(unit.taken == job->micro_batches);
-    return LEAT_OK;
+    clear(&unit);
+    const leat_code code = run_all(&unit, err);
+    if (code != LEAT_OK) clear(&unit); /* what was taken before */
+    LEAT_ASSERT(code != LEAT_OK || unit.taken == job->micro_batches);
+    return code;
 }
 
 void leat_unit_add(int64_t count, const float *gradient, float *sum) {
@@ -143,11 +154,11 @@ void leat_unit_add(int64_t count, const float *gradient, float *sum) {
     leat_float_mode_end(mode);
 }
 
-double leat_unit_length(int64_t count, const float *gradient) {
+double leat_unit_length(int64_t count, const float *gradient, double weight) {
     double sum = 0;
     const uint64_t mode = leat_float_mode_begin();
     for (int64_t i = 0; i < count; i++) sum += (double)gradient[i] * gradient[i];
-    const double length = sqrt(sum);
+    const double length = sqrt(sum) / weight;
     leat_float_mode_end(mode);
     return length;
 }

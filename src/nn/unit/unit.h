@@ -73,14 +73,15 @@ typedef struct leat_unit_sums {
  * Computes all micro-batches between leat_engine_enter and leat_engine_leave. gradient [size]
  * receives the sum of weight x gradient: one chain of fused multiply-adds from 0 in the order of
  * the micro-batches; the sums are added in that order in double precision. LEAT_ERR_CANCELLED, or
- * the first error of `make` in that order; the results are then undefined.
+ * the first error of `make` in that order; then the gradient and the sums are 0.
  */
 LEAT_MUST_CHECK leat_code leat_unit_run(leat_engine *engine, const leat_unit_job *job,
                                         float *gradient, leat_unit_sums *sums, leat_error *err);
 
 /* Adds the gradient of a unit to the sum of those before it, in the order of the units. */
 void leat_unit_add(int64_t count, const float *gradient, float *sum);
-/* The length of a gradient, or of a part of it: squares summed in double precision, in order. */
-double leat_unit_length(int64_t count, const float *gradient);
+/* The length of a gradient, or of a part of it, over its weight: squares summed in
+ * double precision, in order. */
+double leat_unit_length(int64_t count, const float *gradient, double weight);
 
 #endif

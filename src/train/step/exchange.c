@@ -218,8 +218,8 @@ leat_code leat_exchange_read(leat_exchange *exchange, int64_t unit, const uint8_
 
 void leat_exchange_measure_unit(const leat_exchange *exchange, const leat_unit_numbers *of,
                                 leat_unit_norms *out) {
-    out->gradient = leat_unit_length(exchange->model.parameters, of->gradient) / of->weight;
-    out->statistics = leat_unit_length(exchange->statistics_count, of->statistics);
+    out->gradient = leat_unit_length(exchange->model.parameters, of->gradient, of->weight);
+    out->statistics = leat_unit_length(exchange->statistics_count, of->statistics, 1);
 }
 
 /* Of one norm, why it is strange. */

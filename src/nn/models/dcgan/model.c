@@ -199,8 +199,8 @@ static void norm(const void *self, int pass, const float *gradient, double weigh
     LEAT_ASSERT(weight > 0 && isfinite(weight)); /* of all units */
     const leat_dcgan_pass which = pass_of(of, pass);
     const int64_t size = leat_dcgan_size(of->dcgan), g = leat_dcgan_generator_size(of->dcgan);
-    if (which != LEAT_DCGAN_D) norms[NORM_G] = leat_unit_length(g, gradient) / weight;
-    if (which != LEAT_DCGAN_G) norms[NORM_D] = leat_unit_length(size - g, gradient + g) / weight;
+    if (which != LEAT_DCGAN_D) norms[NORM_G] = leat_unit_length(g, gradient, weight);
+    if (which != LEAT_DCGAN_G) norms[NORM_D] = leat_unit_length(size - g, gradient + g, weight);
 }
 
 static leat_code step(void *self, const leat_model_step *of, leat_error *err) {
