@@ -14,88 +14,17 @@
 #include "nn/ops/rows.h"
 #include "nn_support.h"
 #include "transformer_double.h"
-
-/* A tiny one, whose widths are not whole vectors. */
-static const leat_transformer_size small = {2, 20, 4, 2, 6, 22, 19, 40, 10000};
-enum { SEQUENCES = 2, LENGTH = 12, ROWS = SEQUENCES * LENGTH };
-
-static const leat_schedule constant = {.kind = LEAT_SCHEDULE_CONSTANT, .peak = 3e-4};
-
-static void *model_make(leat_transformer_size size, int64_t sequences, int threads,
-                        const char *kernels, double dropout) {
-    const leat_transformer_settings settings = {size, constant, dropout};
-    const leat_model_setup setup = {&settings, sequences, threads, kernels};
-    leat_model_sizes sizes;
-    void *self = NULL;
-    assert_ok(leat_transformer_class.sizes(&setup, &sizes, err));
-    assert_ok(leat_transformer_class.create(&self, &setup, err));
-    return self;
-}
-
-/* ---- Batches -------------------------------------------------------------------------------- */
-
-typedef struct tokens {
-    leat_token_micro micro;
-    int32_t inputs[ROWS], positions[ROWS], segments[ROWS], targets[ROWS], target_segments[ROWS];
-    int64_t number[SEQUENCES], epoch[SEQUENCES];
-} tokens;
-
-/* Sequences of segments of 7, 1 and 3 tokens, then padding; or 5 and 7. */
-static void tokens_make(tokens *t, int seed) {
-    static const int32_t segments[SEQUENCES][LENGTH] = {{1, 1, 1, 1, 1, 1, 1, 2, 3, 3, 3, 0},
-                                                        {1, 1, 1, 1, 1, 2, 2, 2, 2, 2, 2, 2}};
-    *t = (tokens){.number = {4 * seed, 4 * seed + 1}, .epoch = {0, 1}};
-    t->micro = (leat_token_micro){SEQUENCES,   LENGTH,     t->inputs,          t->positions,
-                                  t->segments, t->targets, t->target_segments, t->number,
-                                  t->epoch,    5};
-    for (int i = 0; i < ROWS; i++) {
-        t->segments[i] = segments[i / LENGTH][i % LENGTH];
-        const bool same = i % LENGTH > 0 && t->segments[i] == t->segments[i - 1];
-        t->positions[i] = same ? t->positions[i - 1] + 1 : 0;
-        t->inputs[i] = t->segments[i] == 0 ? 0 : (5 * i * i + 3 * i + seed) % 19;
-    }
-    for (int i = 0; i < ROWS; i++) {
-        if ((i + 1) % LENGTH == 0 || t->segments[i + 1] != t->segments[i]) continue;
-        t->target_segments[i] = t->segments[i];
-        t->targets[i] = t->inputs[i + 1];
-    }
-}
-
-static leat_code get(void *context, int64_t index, int worker, const void **batch,
-                     leat_error *err) {
-    tokens *all = context;
-    (void)worker;
-    (void)err;
-    *batch = &all[index].micro;
-    return LEAT_OK;
-}
-
-/* First values that are larger than a model begins with, so that every part counts. */
-static float *parameters_of(const leat_transformer_shape *shape) {
-    float *out = nn_numbers(8, shape->count);
-    for (int i = 0; i < shape->param_count; i++) {
-        const leat_param *param = &shape->params[i];
-        for (int64_t k = 0; k < param->count; k++)
-            out[param->offset + k] = (param->rank == 1 ? 1 : 0) + 0.5f * out[param->offset + k];
-    }
-    return out;
-}
-
-static const leat_transformer_shape *shape_of(const leat_transformer_size *size) {
-    static leat_transformer_shape shape;
-    assert_ok(leat_transformer_shape_set(&shape, size, err));
-    return &shape;
-}
+#include "transformer_support.h"
 
 /* ---- In double ------------------------------------------------------------------------------ */
 
-static void test_differences(void **state) {
-    (void)state;
+/* About `tried` of a parameter's values. */
+static void check_differences(double dropout, int64_t tried) {
     const leat_transformer_shape *shape = shape_of(&small);
     const float *parameters = parameters_of(shape);
     tokens batch;
     tokens_make(&batch, 1);
-    void *model = model_make(small, SEQUENCES, 1, NULL, 0);
+    void *model = model_make(small, SEQUENCES, 1, NULL, dropout);
     float *gradient = nn_zeros(shape->count);
     double *p = (double *)nn_zeros(2 * shape->count);
     leat_unit_numbers numbers = {.gradient = gradient};
@@ -103,16 +32,16 @@ static void test_differences(void **state) {
     assert_ok(leat_transformer_class.unit(model, 0, &batches, parameters, &numbers, err));
     for (int64_t i = 0; i < shape->count; i++) p[i] = (double)parameters[i];
     assert_true(numbers.weight == 18);
-    assert_true(fabs(numbers.sums[0] / 18 - double_loss(shape, &batch.micro, p)) < 2e-6);
+    assert_true(fabs(numbers.sums[0] / 18 - double_loss(shape, &batch.micro, dropout, p)) < 2e-6);
     for (int i = 0; i < shape->param_count; i++) {
         const leat_param *param = &shape->params[i];
         for (int64_t k = param->offset; k < param->offset + param->count;
-             k += 1 + param->count / 9) {
+             k += 1 + param->count / tried) {
             const double old = p[k], d = 1e-5;
             p[k] = old + d;
-            const double above = double_loss(shape, &batch.micro, p);
+            const double above = double_loss(shape, &batch.micro, dropout, p);
             p[k] = old - d;
-            const double below = double_loss(shape, &batch.micro, p);
+            const double below = double_loss(shape, &batch.micro, dropout, p);
             p[k] = old;
             const double slope = (above - below) / (2 * d);
             if (!(fabs((double)gradient[k] / 18 - slope) < 2e-6 + 1e-5 * fabs(slope)))
@@ -123,39 +52,52 @@ static void test_differences(void **state) {
     nn_free_all();
 }
 
+static void test_differences(void **state) {
+    (void)state;
+    check_differences(0, 9);
+    check_differences(0.25, 4);
+}
+
 /* ---- Bits ----------------------------------------------------------------------------------- */
 
 enum { MICROS = 3 };
 
+/* Of the first `micros` batches. */
 static float *unit_of(const leat_transformer_shape *shape, const leat_device *device, int threads,
-                      double dropout, tokens *batches, double *loss) {
+                      double dropout, int micros, tokens *batches, double *loss) {
     const float *parameters = parameters_of(shape);
     void *model = model_make(small, SEQUENCES, threads, device->kernels->name, dropout);
     float *gradient = nn_zeros(shape->count);
     leat_unit_numbers numbers = {.gradient = gradient};
-    const leat_unit_batches all = {MICROS, get, batches};
+    const leat_unit_batches all = {micros, get, batches};
     assert_ok(leat_transformer_class.unit(model, 0, &all, parameters, &numbers, err));
-    assert_true(numbers.weight == MICROS * 18);
+    assert_true(numbers.weight == micros * 18);
     *loss = numbers.sums[0];
     leat_transformer_class.destroy(model);
     return gradient;
 }
 
+/* Threads take micro-batches; of a single one, parts of its ops. */
 static void test_bits(void **state) {
     (void)state;
-    static const int threads[] = {1, 3};
+    static const struct {
+        double dropout;
+        int micros, threads[4];
+    } cases[] = {{0, MICROS, {1, 3}}, {0.25, MICROS, {1, 3}}, {0.25, 1, {1, 2, 3, 8}}};
     const leat_transformer_shape *shape = shape_of(&small);
     tokens batches[MICROS];
     for (int i = 0; i < MICROS; i++) tokens_make(&batches[i], i);
-    for (int k = 0; k < 2; k++) {
-        const double dropout = k == 0 ? 0 : 0.25;
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+        const double dropout = cases[k].dropout;
+        const int micros = cases[k].micros;
         const leat_device scalar = {.kernels = &leat_kernels_scalar};
         double want_loss, loss;
-        const float *want = unit_of(shape, &scalar, 1, dropout, batches, &want_loss);
+        const float *want = unit_of(shape, &scalar, 1, dropout, micros, batches, &want_loss);
         leat_device device;
         for (int i = 0; nn_variant(i, false, &device); i++) {
-            for (int t = 0; t < 2; t++) {
-                const float *got = unit_of(shape, &device, threads[t], dropout, batches, &loss);
+            for (int t = 0; t < 4 && cases[k].threads[t] > 0; t++) {
+                const float *got =
+                    unit_of(shape, &device, cases[k].threads[t], dropout, micros, batches, &loss);
                 nn_assert_same(got, want, shape->count);
                 assert_true(loss == want_loss);
             }
@@ -172,12 +114,31 @@ static void test_dropout(void **state) {
     tokens batches[MICROS];
     double loss[4];
     for (int i = 0; i < MICROS; i++) tokens_make(&batches[i], i);
-    unit_of(shape, &device, 1, 0, batches, &loss[0]);
-    unit_of(shape, &device, 1, 0.25, batches, &loss[1]);
-    unit_of(shape, &device, 1, 0.25, batches, &loss[2]);
+    unit_of(shape, &device, 1, 0, MICROS, batches, &loss[0]);
+    unit_of(shape, &device, 1, 0.25, MICROS, batches, &loss[1]);
+    unit_of(shape, &device, 1, 0.25, MICROS, batches, &loss[2]);
     batches[0].epoch[0]++;
-    unit_of(shape, &device, 1, 0.25, batches, &loss[3]);
+    unit_of(shape, &device, 1, 0.25, MICROS, batches, &loss[3]);
     assert_true(loss[0] != loss[1] && loss[1] == loss[2] && loss[2] != loss[3]);
+    nn_free_all();
+}
+
+/* Logits are those of a model without it. */
+static void test_logits_without_dropout(void **state) {
+    (void)state;
+    const leat_transformer_shape *shape = shape_of(&small);
+    const float *parameters = parameters_of(shape);
+    const int64_t count = ROWS * small.vocabulary;
+    float *logits[2];
+    tokens batch;
+    tokens_make(&batch, 1);
+    for (int k = 0; k < 2; k++) {
+        void *model = model_make(small, SEQUENCES, 1, NULL, 0.5 * k);
+        logits[k] = nn_zeros(count);
+        assert_ok(leat_transformer_logits(model, &batch.micro, parameters, logits[k], err));
+        leat_transformer_class.destroy(model);
+    }
+    nn_assert_same(logits[1], logits[0], count);
     nn_free_all();
 }
 
@@ -269,11 +230,15 @@ static void test_batches_refused(void **state) {
     const float *parameters = parameters_of(shape);
     void *model = model_make(small, SEQUENCES, 1, NULL, 0);
     leat_unit_numbers numbers = {.gradient = nn_zeros(shape->count)};
-    for (int k = 0; k < 4; k++) {
+    float *logits = nn_zeros(1);
+    for (int k = 0; k < 6; k++) {
         static const char *const words[] = {
             "token 2 of sequence 1 of a micro-batch: the input is 19",
-            "the position is 40; this transformer takes 0 to 39", "the target is -1",
-            "micro-batch 0 of a unit has no token to predict"};
+            "the position is 40; this transformer takes 0 to 39",
+            "the target is -1",
+            "micro-batch 0 of a unit has no token to predict",
+            "its sequences have 41 tokens; this transformer takes at most 40",
+            "it has 7 sequences of 12 tokens; this transformer has memory for 6 of them"};
         tokens batch;
         tokens_make(&batch, 1);
         const leat_unit_batches batches = {1, get, &batch};
@@ -281,7 +246,13 @@ static void test_batches_refused(void **state) {
         if (k == 1) batch.positions[3] = 40;
         if (k == 2) batch.targets[0] = -1;
         if (k == 3) memset(batch.target_segments, 0, sizeof batch.target_segments);
+        if (k == 4) batch.micro.length = 41;
+        if (k == 5) batch.micro.sequences = 7;
         assert_fails(leat_transformer_class.unit(model, 0, &batches, parameters, &numbers, err),
+                     LEAT_ERR_INPUT, words[k]);
+        assert_true(numbers.weight == 0 && numbers.sums[0] == 0);
+        if (k < 4) continue;
+        assert_fails(leat_transformer_logits(model, &batch.micro, parameters, logits, err),
                      LEAT_ERR_INPUT, words[k]);
     }
     leat_transformer_class.destroy(model);
@@ -607,7 +578,7 @@ int main(void) {
         cmocka_unit_test(test_sizes_refused), cmocka_unit_test(test_settings_refused),
         cmocka_unit_test(test_golden),        cmocka_unit_test(test_greedy),
         cmocka_unit_test(test_mistakes),      cmocka_unit_test(test_batches_refused),
-        cmocka_unit_test(test_schedule),
+        cmocka_unit_test(test_schedule),      cmocka_unit_test(test_logits_without_dropout),
     };
     return cmocka_run_group_tests_name("transformer", tests, NULL, NULL);
 }

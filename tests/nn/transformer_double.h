@@ -5,7 +5,9 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/rng.h"
 #include "nn/models/transformer/transformer.h"
+#include "nn/random_streams.h"
 
 enum { DOUBLE_ROWS = 32, DOUBLE_WIDTH = 64 }; /* at most, of any row but logits */
 
@@ -60,8 +62,23 @@ static void double_attend(const leat_transformer_size *size, const leat_token_mi
     }
 }
 
+/* x += more, with dropout of the place: element by element, as token_dropout.h has it. */
+static void double_add(const leat_token_micro *batch, double dropout, int64_t place, int64_t row,
+                       int64_t width, const double *more, double *x) {
+    const int64_t sequence = row / batch->length;
+    const uint64_t stream = LEAT_STREAM_TOKEN_DROPOUT;
+    const uint64_t epoch = leat_random(batch->seed, stream, (uint64_t)batch->epoch[sequence]);
+    const uint64_t key = leat_random(epoch, stream, (uint64_t)batch->number[sequence]);
+    const int64_t first = (place << 40) + row % batch->length * width;
+    for (int64_t c = 0; c < width; c++) {
+        const uint64_t drawn = leat_random_at(key, (uint64_t)(first + c)) >> 40;
+        if ((double)drawn < 0x1p24 * (1 - dropout)) x[c] += more[c] / (1 - dropout);
+    }
+}
+
 static void double_layer(const leat_transformer_shape *shape, int64_t layer,
-                         const leat_token_micro *batch, const double *p, double_rows x) {
+                         const leat_token_micro *batch, double dropout, const double *p,
+                         double_rows x) {
     const leat_transformer_size *size = &shape->size;
     const leat_transformer_layer *at = &shape->layers[layer];
     const int64_t rows = batch->sequences * batch->length, width = size->width;
@@ -78,19 +95,19 @@ static void double_layer(const leat_transformer_shape *shape, int64_t layer,
     double_attend(size, batch, qkv, y);
     for (int64_t row = 0; row < rows; row++) {
         double_linear(p + at->o, shape->attention, width, y[row], more);
-        for (int64_t c = 0; c < width; c++) x[row][c] += more[c];
+        double_add(batch, dropout, 2 * layer, row, width, more, x[row]);
         double_norm(p + at->norm[1], width, x[row], normed);
         double_linear(p + at->gate, width, size->mlp, normed, gate);
         double_linear(p + at->up, width, size->mlp, normed, up);
         for (int64_t c = 0; c < size->mlp; c++) up[c] *= gate[c] / (1 + exp(-gate[c]));
         double_linear(p + at->down, size->mlp, width, up, more);
-        for (int64_t c = 0; c < width; c++) x[row][c] += more[c];
+        double_add(batch, dropout, 2 * layer + 1, row, width, more, x[row]);
     }
 }
 
 /* The mean over the rows that have a target. */
 static double double_loss(const leat_transformer_shape *shape, const leat_token_micro *batch,
-                          const double *p) {
+                          double dropout, const double *p) {
     const leat_transformer_size *size = &shape->size;
     const int64_t rows = batch->sequences * batch->length, width = size->width;
     static double_rows x;
@@ -99,7 +116,8 @@ static double double_loss(const leat_transformer_shape *shape, const leat_token_
     for (int64_t row = 0; row < rows; row++)
         memcpy(x[row], p + shape->embedding + batch->inputs[row] * width,
                sizeof *p * (size_t)width);
-    for (int64_t layer = 0; layer < size->layers; layer++) double_layer(shape, layer, batch, p, x);
+    for (int64_t layer = 0; layer < size->layers; layer++)
+        double_layer(shape, layer, batch, dropout, p, x);
     for (int64_t row = 0; row < rows; row++) {
         double sum = 0;
         if (batch->target_segments[row] == 0) continue;

@@ -175,10 +175,23 @@ static leat_code check_rows(const model *of, const leat_token_micro *batch, bool
     return LEAT_OK;
 }
 
-static void check_sizes(const model *of, const leat_token_micro *batch) {
+/* Sizes, too: sequences may be those of another program's data set. */
+static leat_code check_batch(const model *of, const leat_token_micro *batch, bool targets,
+                             leat_error *err) {
+    const int64_t most = of->settings.size.length;
     LEAT_ASSERT(batch->sequences >= 1 && batch->length >= 1);
-    LEAT_ASSERT(batch->length <= of->settings.size.length &&
-                batch->sequences <= of->rows / batch->length);
+    if (batch->length > most)
+        return leat_fail(err, LEAT_ERR_INPUT,
+                         "a micro-batch: its sequences have %lld tokens; this transformer takes at "
+                         "most %lld, its length; give it shorter sequences or make it longer",
+                         (long long)batch->length, (long long)most);
+    if (batch->sequences > of->rows / batch->length)
+        return leat_fail(err, LEAT_ERR_INPUT,
+                         "a micro-batch: it has %lld sequences of %lld tokens; this transformer "
+                         "has memory for %lld of them; give it fewer at a time",
+                         (long long)batch->sequences, (long long)batch->length,
+                         (long long)(of->rows / batch->length));
+    return check_rows(of, batch, targets, err);
 }
 
 static leat_transformer_pass pass_of(const model *of, const leat_device *device, int worker,
@@ -207,8 +220,7 @@ static leat_code make(void *context, leat_micro *micro, leat_error *err) {
     leat_transformer_pass pass =
         pass_of(of, &micro->device, micro->worker, batch, making->parameters);
     pass.dropout = of->settings.dropout;
-    check_sizes(of, batch);
-    LEAT_TRY(check_rows(of, batch, true, err));
+    LEAT_TRY(check_batch(of, batch, true, err));
     LEAT_TRY(leat_transformer_forward(&pass, err));
     LEAT_TRY(leat_transformer_backward(&pass, &micro->sums[LOSS], &targets, err));
     if (targets == 0)
@@ -297,8 +309,7 @@ leat_code leat_transformer_logits(void *self, const leat_token_micro *batch,
                                   const float *parameters, float *out, leat_error *err) {
     model *of = self;
     uint64_t mode = 0;
-    check_sizes(of, batch);
-    LEAT_TRY(check_rows(of, batch, false, err));
+    LEAT_TRY(check_batch(of, batch, false, err));
     LEAT_TRY(leat_engine_enter(&of->engine, &mode, err));
     const leat_transformer_pass pass = pass_of(of, &of->engine.device, 0, batch, parameters);
     const leat_code code = leat_transformer_forward(&pass, err);
