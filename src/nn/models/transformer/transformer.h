@@ -8,7 +8,7 @@
  *
  * with root mean square norms, rotary positions of q and k, attention within segments, gated SiLU
  * units, no biases, and an output matrix that is not the embedding's. Names and layouts are those
- * of Hugging Face's Llama.
+ * of Hugging Face's Llama. There is no other unit than this one (ReLU, GELU) yet.
  *
  * Orders, beyond those of the ops: a branch is added to its row by one addition. The gradient of a
  * norm's result is one chain over the outputs of q, then k, then v, or of gate, then up; that of a
