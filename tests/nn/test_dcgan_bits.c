@@ -3,18 +3,15 @@
  * threads and floating-point modes of the caller; and one handle in two threads.
  */
 /* TSan: micro-batches on a pool, two threads at one handle. */
-#include <fenv.h>
 #include <math.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <time.h>
-#if defined(__x86_64__)
-#include <xmmintrin.h>
-#endif
 
 #include "base/rng.h"
 #include "base/thread.h"
+#include "float_modes.h"
 #include "leat/nn.h"
 #include "nn_support.h"
 
@@ -65,26 +62,6 @@ static uint64_t hash(uint64_t sum, const void *bytes, int64_t size) {
 static uint64_t hash_floats(uint64_t sum, const float *values, int64_t count) {
     for (int64_t i = 0; i < count; i++) assert_false(isnan(values[i]));
     return hash(sum, values, count * (int64_t)sizeof *values);
-}
-
-/* The caller's mode for floating point. */
-typedef enum float_mode { DEFAULT_MODE, UPWARD, TO_ZERO, FLUSHED } float_mode;
-
-static void set_mode(float_mode mode) {
-    static const int rounds[] = {FE_TONEAREST, FE_UPWARD, FE_TOWARDZERO, FE_TONEAREST};
-#if defined(__x86_64__)
-    _mm_setcsr((_mm_getcsr() & ~0x8040u) | (mode == FLUSHED ? 0x8040 : 0));
-#endif
-    assert_int_equal(fesetround(rounds[mode]), 0);
-}
-
-static float_mode get_mode(void) {
-#if defined(__x86_64__)
-    if ((_mm_getcsr() & 0x8040) == 0x8040) return FLUSHED;
-#endif
-    return fegetround() == FE_UPWARD       ? UPWARD
-           : fegetround() == FE_TOWARDZERO ? TO_ZERO
-                                           : DEFAULT_MODE;
 }
 
 /* Everything that a unit of each pass, folding and a step give; the calls are made in a mode. */
