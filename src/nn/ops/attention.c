@@ -129,9 +129,11 @@ static head_rows whole_rows(const attention_job *job, head_rows from, int64_t ro
     return (head_rows){copy, wide};
 }
 
-/* out[column][key] */
+/* out[column][key]. Products read whole lanes of keys, of which those behind the last are +0. */
 static void transpose_rows(const attention_job *job, head_rows from, int64_t rows, float *out) {
-    if (rows < TILE) memset(out, 0, sizeof *out * (size_t)(job->of->width * TILE));
+    const size_t behind = sizeof *out * (size_t)(leat_lanes(rows) - rows);
+    for (int64_t c = 0; c < job->of->width && behind > 0; c++)
+        memset(out + c * TILE + rows, 0, behind);
     job->device->kernels->transpose(rows, job->of->width, from.at, from.step, out, TILE);
 }
 
