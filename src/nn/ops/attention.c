@@ -393,7 +393,8 @@ leat_code leat_attention_forward(const leat_device *device, const leat_attention
     const int64_t heads = job.rows * of->heads;
     const op_array arrays[] = {{y, all},     {of->most, heads}, {of->sum, heads},
                                {of->q, all}, {of->k, keys},     {of->v, keys}};
-    LEAT_ASSERT(are_apart(3, 6, arrays));
+    const bool outputs_apart = are_apart(3, 6, arrays);
+    LEAT_ASSERT(outputs_apart);
     job.y = y;
     return leat_device_run(device, of->sequences * of->kv_heads, run_part, &job, err);
 }
@@ -407,7 +408,8 @@ leat_code leat_attention_backward(const leat_device *device, const leat_attentio
     const op_array gradients[] = {{g->q, all},      {g->k, keys},  {g->v, keys},  {g->work, heads},
                                   {of->q, all},     {of->k, keys}, {of->v, keys}, {of->most, heads},
                                   {of->sum, heads}, {g->y, all},   {g->up, all}};
-    LEAT_ASSERT(are_apart(4, 11, gradients));
+    const bool gradients_apart = are_apart(4, 11, gradients);
+    LEAT_ASSERT(gradients_apart);
     job.gradient = gradient;
     return leat_device_run(device, of->sequences * of->kv_heads, run_part, &job, err);
 }

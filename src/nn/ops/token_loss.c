@@ -46,8 +46,9 @@ static leat_code run(const leat_device *device, loss_job job, double *sum, int64
     *sum = 0;
     *count = 0;
     LEAT_ASSERT(of->rows >= 0 && of->ids >= 1 && of->ids <= LEAT_OP_VALUES_MAX);
-    LEAT_ASSERT(of->rows <= LEAT_OP_VALUES_MAX / leat_lanes(of->ids));
-    const int64_t all = of->rows * leat_lanes(of->ids);
+    const int64_t step = leat_lanes(of->ids);
+    LEAT_ASSERT(of->rows <= LEAT_OP_VALUES_MAX / step);
+    const int64_t all = of->rows * step;
     LEAT_ASSERT(leat_apart(of->terms, of->rows, job.logits, all));
     for (int64_t row = 0; row < of->rows; row++) *count += of->counted[row] != 0;
     job.kernels = device->kernels;
