@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Where one PostgreSQL server ends: units claimed and handed in, bytes stored and read.
+"""Limits of one PostgreSQL server: units claimed and handed in, bytes stored and read.
 
 A server of its own (fsync on), reached over the loopback interface without TLS, and the functions
 of the schema, called by pgbench. The workers share a login, compute nothing, and wait for nothing

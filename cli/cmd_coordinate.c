@@ -75,7 +75,7 @@ static int settings_of_database(leat_cli *cli, const char *run, leat_coordinate_
 static int refuse_without_plan(leat_cli *cli) {
     for (const leat_setting *row = leat_crowd_plan_options_table()->rows; row->name != NULL; row++)
         if (strcmp(row->name, "plan") != 0 && leat_cli_given(cli, row->name))
-            return leat_cli_usage(cli, "--%s is of a plan: add --plan WORKERS, or omit it",
+            return leat_cli_usage(cli, "--%s requires --plan: add --plan WORKERS, or omit it",
                                   row->name);
     return 0;
 }

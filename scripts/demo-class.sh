@@ -15,7 +15,7 @@ set -eu
 usage() { sed -n '2,/^[^#]/s/^# \{0,1\}//p' "$0"; }
 case ${1:-} in
 --help) usage; exit ;;
-*[!0-9]*) usage >&2; exit 2 ;;
+0* | *[!0-9]*) usage >&2; exit 2 ;;
 esac
 [ $# -le 1 ] || { usage >&2; exit 2; }
 steps=${1:-400}

@@ -118,16 +118,20 @@ static const char *limit_of_machines(const plan_source *of) {
     const double server = link_share(bytes, best->step_seconds, of->options.server_bits);
     const double own = link_share(of->options.payload_bytes, unit, of->options.link_bits);
     if (!of->table.is_enough && best->read_share >= READS_MOST && best->read_share >= server)
-        return "the coordinator reads results for most of a step: larger units (--unit-size), "
-               "--codec-up int8, or fewer machines";
+        return "the coordinator spends most of each step reading results: use larger units "
+               "(--unit-size), --codec-up int8 or fewer machines";
+    if (server >= IS_FULL && best->up_bytes >= best->down_bytes)
+        return "the database's link is full of results: use larger units (--unit-size) or "
+               "--codec-up int8";
     if (server >= IS_FULL)
-        return "the link of the database is full: larger units (--unit-size), or --codec-up int8";
+        return "the database's link is full of what machines read: use larger units "
+               "(--unit-size); instead of --serve-data, give the machines the data set";
     if (own >= 1 / IS_FULL)
-        return "a result is sent for longer than its unit is computed: larger units "
-               "(--unit-size), or --codec-up int8";
+        return "sending a result takes longer than computing its unit: use larger units "
+               "(--unit-size) or --codec-up int8";
     if (own >= IS_FULL)
-        return "a result is sent for about as long as its unit is computed: larger units "
-               "(--unit-size), or --codec-up int8";
+        return "sending a result takes about as long as computing its unit: use larger units "
+               "(--unit-size) or --codec-up int8";
     return "";
 }
 
@@ -138,19 +142,20 @@ static void write_limit(plan_source *of) {
     char *text = of->limit;
     if (!best_of(of)->fits)
         snprintf(text, sizeof of->limit,
-                 "every line has more than %lld %s a step, a tenth of the data set: more data, "
-                 "fewer units, or smaller ones (--unit-size)",
+                 "every line has more than %lld %s a step, a tenth of the data set: use more data, "
+                 "fewer units (--units) or smaller ones (--unit-size)",
                  most, of->many);
     else if (machines[0] != 0) snprintf(text, sizeof of->limit, "%s", machines);
     else if (!table->is_enough && !table->rows[table->count - 1].fits)
-        snprintf(text, sizeof of->limit,
-                 "less than 85 %% of the speed with %lld %s a step, a tenth of the data set: more "
-                 "data, or fewer machines",
-                 most, of->many);
+        snprintf(
+            text, sizeof of->limit,
+            "no line with at most %lld %s a step, a tenth of the data set, reaches 85 %% of the "
+            "speed: use more data or fewer machines",
+            most, of->many);
     else if (!table->is_enough)
         snprintf(text, sizeof of->limit,
-                 "less than 85 %% of the speed in every line: more units for each machine, or "
-                 "larger ones, help");
+                 "no line reaches 85 %% of the speed: use more units for each machine, or larger "
+                 "ones; instead of --serve-data on slow links, give the machines the data set");
 }
 
 #define AT(member) offsetof(plan_source, member)
@@ -254,7 +259,7 @@ int leat_coordinate_plan(leat_cli *cli, const char *model, const leat_coordinate
     plan_source of = {.options = leat_crowd_plan_options_default()};
     leat_error err = {0};
     if (leat_cli_text(cli, "data") == NULL)
-        return leat_cli_usage(cli, "--plan needs --data DIR, whose units it measures");
+        return leat_cli_usage(cli, "--plan requires --data DIR");
     int status = leat_cli_set(cli, table, &of.options);
     if (status == 0) status = measure(cli, model, options, &of);
     if (status != 0) return status;

@@ -551,12 +551,12 @@ _leat() {
       '--serve-data[keep the data set in the database, for machines without it; every login can read it]' \
       '--resume[continue a run: from its folder, from the database, or from what is left of them]' \
       '--roles-sql[print SQL, for a server'\''s superuser, that revokes rights that volunteers do not need, and exit (--db local does this itself)]' \
-      '--plan[simulate the run with so many machines for several --units and --unit-size, print how long a step takes and how much of what they compute counts, and exit; needs only --data]:plan:' \
-      '--uplink[with --plan: bits a second that the link of each machine carries up, to the database: 10Mbit]:uplink:_files' \
-      '--downlink[with --plan: the same down, from the database]:downlink:_files' \
-      '--server-link[with --plan: bits a second, either way, of the link of the database, which all machines share]:server-link:_files' \
-      '--unit-seconds[with --plan: seconds that a usual machine computes a unit of --unit-size]:unit-seconds:' \
-      '--spread[with --plan: how different the machines'\'' speeds are, the standard deviation of their logarithm]:spread:' \
+      '--plan[simulate the run on this many machines with several values of --units and --unit-size, print how long a step takes and how much of what is computed counts, and exit; needs only --data]:plan:' \
+      '--uplink[with --plan: upload rate of each machine'\''s link, in bits per second, such as 10Mbit]:uplink:_files' \
+      '--downlink[with --plan: download rate of each machine'\''s link]:downlink:_files' \
+      '--server-link[with --plan: rate of the database'\''s link, in each direction, which all machines share]:server-link:_files' \
+      '--unit-seconds[with --plan: seconds that a usual machine needs for a unit of --unit-size]:unit-seconds:' \
+      '--spread[with --plan: standard deviation of the logarithm of the machines'\'' speeds]:spread:' \
       '--replace[let --export overwrite the files of another export, or files of those names that leat did not write, once]' \
       '--json[write one JSON document to stdout]' \
       '--quiet[do not report progress on stderr, which is otherwise a line on a terminal and one line a minute elsewhere]' \

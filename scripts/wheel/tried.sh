@@ -60,9 +60,11 @@ END
 import json, subprocess, urllib.request
 with subprocess.Popen(["leat", "dash", "run", "--listen", "127.0.0.1:0"], text=True,
                       stdout=subprocess.PIPE) as served:
-    url = served.stdout.readline().strip()
-    with urllib.request.urlopen(url + "facts.json", timeout=60) as answer:
-        print("leat dash: step", json.load(answer)["step"])
-    served.terminate()
+    try:
+        url = served.stdout.readline().strip()
+        with urllib.request.urlopen(url + "facts.json", timeout=60) as answer:
+            print("leat dash: step", json.load(answer)["step"])
+    finally:
+        served.terminate()
 END
 fi

@@ -7,8 +7,8 @@
 # Root only. scripts/bare-debian.sh makes the system in .deps/bare; Python and NumPy's wheel come from
 # the network, before it is cut off. Then: pip install, the command and `python3 -m leat`, synthetic
 # measurements, logs and images ingested, batches, a training of three steps, `import leat`, a page of
-# `leat dash`, and Parquet written and read by the DuckDB of the wheel. leat-worker's wheel, if it is beside that one, goes into
-# the same environment. The hashes of the batches must be those of build/leat,
+# `leat dash`, and Parquet written and read by the DuckDB of the wheel. leat-worker's wheel, if it is
+# beside that one, goes into the same environment. The hashes of the batches must be those of build/leat,
 # and what leat version says of the processor that which it says here. If the system cannot be made,
 # one line says why, and the exit status is 77.
 set -eu
@@ -32,9 +32,10 @@ cat >"$here/loopback.py" <<'END'
 import fcntl, socket, struct  # SIOCSIFFLAGS of "lo": up, running; leat dash is asked there
 fcntl.ioctl(socket.socket(type=socket.SOCK_DGRAM), 0x8914, struct.pack("16sH14x", b"lo", 0x41))
 END
-scripts/bare-debian.sh --keep "$release" 'unshare --net sh -c "python3 /leat/tried/loopback.py &&
+{ scripts/bare-debian.sh --keep "$release" 'unshare --net sh -c "python3 /leat/tried/loopback.py &&
   exec setpriv --reuid 4321 --regid 4321 --clear-groups env HOME=/tmp \
-  sh /leat/tried/tried.sh /leat/tried"' | tee "$found/there"
+  sh /leat/tried/tried.sh /leat/tried"' || touch "$found/failed"; } | tee "$found/there"
+[ ! -e "$found/failed" ] || { echo "try: the wheel failed on Debian $release" >&2; exit 1; }
 LEAT=$PWD/build/leat sh scripts/wheel/tried.sh --built "$found/work" >"$found/here"
 for file in here there; do grep '^result: ' "$found/$file" >"$found/$file.results" || true; done
 if ! diff "$found/here.results" "$found/there.results"; then

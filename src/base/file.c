@@ -159,6 +159,7 @@ leat_code leat_file_open_memory(leat_file **out, const char *name,
         return end_open(out, leat_fail_errno(err, errno, "cannot keep %s in memory", name));
     snprintf(path, LEAT_FILE_MEMORY_BYTES, "/proc/self/fd/%d", (*out)->fd);
     if (stat(path, &found) == 0) return LEAT_OK;
+    path[0] = 0;
     return end_open(out,
                     leat_fail(err, LEAT_ERR_UNSUPPORTED,
                               "%s cannot be read as a file, because /proc is not mounted: mount it",

@@ -476,8 +476,8 @@ static leat_code run_steps(play *of, leat_error *err) {
         of->now = of->due[who];
         if (of->now - of->opened > STEP_MOST_US)
             return leat_fail(err, LEAT_ERR_OPTION,
-                             "%lld machines would take more than 30 days for a step of this run: "
-                             "have fewer or shorter units, smaller parts, or faster links",
+                             "a step of this run takes more than 30 days with %lld machines: use "
+                             "fewer or smaller units, smaller parts or faster links",
                              (long long)setting->workers);
         if (who < setting->workers) LEAT_TRY(turn(of, who, err));
         else if (of->coordinator.phase == COMMITS) LEAT_TRY(commit(of, err));

@@ -348,7 +348,7 @@ static leat_code commit(void *memory, int64_t now, leat_error *err) {
 leat_code leat_plan_memory_create(leat_plan_memory **out, const leat_plan_setting *setting,
                                   leat_plan_books *books, leat_error *err) {
     *out = NULL;
-    *books = (leat_plan_books){NULL, claim, claim_ahead, renew, put, submit, release, commit};
+    *books = (leat_plan_books){0};
     leat_plan_memory *of = NULL;
     LEAT_TRY(leat_plan_check(setting, err));
     LEAT_TRY(LEAT_NEW(&of, 1, err));
@@ -362,7 +362,7 @@ leat_code leat_plan_memory_create(leat_plan_memory **out, const leat_plan_settin
         return code;
     }
     of->setting = setting;
-    books->of = of;
+    *books = (leat_plan_books){of, claim, claim_ahead, renew, put, submit, release, commit};
     for (int64_t i = 0; i < setting->workers; i++) of->seen[i] = -ACTIVE_US;
     for (int64_t k = 0; k < setting->units; k++)
         for (int i = 0; i < UNIT_LEASES; i++) of->units[k].leases[i] = NOBODY;

@@ -135,6 +135,8 @@ static void add(leat_plan_sums *to, const leat_plan_sums *more) {
     to->us += more->us;
     to->counted += more->counted;
     to->finished += more->finished;
+    to->abandoned += more->abandoned;
+    to->copies += more->copies;
     to->useful_us += more->useful_us;
     to->spent_us += more->spent_us;
     to->capacity += more->capacity;
@@ -201,7 +203,7 @@ static leat_code check(const leat_crowd_plan_options *options, leat_error *err) 
                          (long long)options->data_samples);
     if (!(options->unit_seconds >= 0.001 && options->unit_seconds <= 3600))
         return leat_fail(err, LEAT_ERR_OPTION,
-                         "a unit that takes %g s cannot be planned: 0.001 to 3600",
+                         "a unit that takes %g s cannot be planned: 0.001 s to 3600 s",
                          options->unit_seconds);
     /* also before anything is computed from them */
     const leat_crowd_plan_row row = {.units = options->units, .unit_size = options->unit_size};
@@ -210,10 +212,11 @@ static leat_code check(const leat_crowd_plan_options *options, leat_error *err) 
         options->sample_bytes < 0 ||
         options->sample_bytes > LEAT_PLAN_BYTES_MAX / options->unit_size ||
         options->workers > LEAT_CROWD_PLAN_WORKERS_MAX)
-        return leat_fail(err, LEAT_ERR_OPTION,
-                         "a plan has at most %d machines, and results, weights and samples of a "
-                         "unit of %lld MiB",
-                         LEAT_CROWD_PLAN_WORKERS_MAX, (long long)LEAT_PLAN_BYTES_MAX >> 20);
+        return leat_fail(
+            err, LEAT_ERR_OPTION,
+            "a plan has at most %d machines, and at most %lld MiB each for a result, the "
+            "weights and the samples of a unit",
+            LEAT_CROWD_PLAN_WORKERS_MAX, (long long)LEAT_PLAN_BYTES_MAX >> 20);
     const int64_t times[] = {options->lease_ms, options->renew_ms, options->silent_ms,
                              options->poll_ms};
     for (size_t i = 0; i < sizeof times / sizeof *times; i++)
@@ -264,7 +267,7 @@ static leat_code check_link(const void *member, leat_error *err) {
     int64_t bits = 0;
     memcpy(&bits, member, sizeof bits);
     if (bits >= 1000 && bits <= LINK_BITS_MAX) return LEAT_OK;
-    return leat_fail(err, LEAT_ERR_OPTION, "it takes 1kbit to 1000Gbit (a second)");
+    return leat_fail(err, LEAT_ERR_OPTION, "it takes 1kbit to 1000Gbit, per second");
 }
 
 static leat_code parse_link(const char *text, void *member, leat_error *err) {
@@ -309,17 +312,16 @@ static const leat_setting rows[] = {
      .value = "WORKERS",
      .usually = "no plan",
      .help =
-         "simulate the run with so many machines for several --units and --unit-size, print how "
-         "long a step takes and how much of what they compute counts, and exit; needs only "
-         "--data"},
+         "simulate the run on this many machines with several values of --units and --unit-size, "
+         "print how long a step takes and how much of what is computed counts, and exit; needs "
+         "only --data"},
     {.name = "uplink",
      .kind = LEAT_SETTING_OTHER,
      AT(link_bits),
      .type = &link_type,
      .neutral = true,
      .value = "RATE",
-     .help = "with --plan: bits a second that the link of each machine carries up, to the "
-             "database: 10Mbit"},
+     .help = "with --plan: upload rate of each machine's link, in bits per second, such as 10Mbit"},
     {.name = "downlink",
      .kind = LEAT_SETTING_OTHER,
      AT(down_bits),
@@ -327,15 +329,15 @@ static const leat_setting rows[] = {
      .neutral = true,
      .value = "RATE",
      .usually = "as --uplink",
-     .help = "with --plan: the same down, from the database"},
+     .help = "with --plan: download rate of each machine's link"},
     {.name = "server-link",
      .kind = LEAT_SETTING_OTHER,
      AT(server_bits),
      .type = &link_type,
      .neutral = true,
      .value = "RATE",
-     .help = "with --plan: bits a second, either way, of the link of the database, which all "
-             "machines share"},
+     .help =
+         "with --plan: rate of the database's link, in each direction, which all machines share"},
     {.name = "unit-seconds",
      .kind = LEAT_SETTING_REAL,
      AT(unit_seconds),
@@ -344,15 +346,14 @@ static const leat_setting rows[] = {
      .neutral = true,
      .value = "S",
      .usually = "measured on this machine",
-     .help = "with --plan: seconds that a usual machine computes a unit of --unit-size"},
+     .help = "with --plan: seconds that a usual machine needs for a unit of --unit-size"},
     {.name = "spread",
      .kind = LEAT_SETTING_REAL,
      AT(spread),
      .low = 0,
      .high = 1,
      .neutral = true,
-     .help = "with --plan: how different the machines' speeds are, the standard deviation of their "
-             "logarithm"},
+     .help = "with --plan: standard deviation of the logarithm of the machines' speeds"},
     {0},
 };
 

@@ -245,12 +245,13 @@ static leat_code compare(dash *self, leat_error *err) {
     }
     self->differ = self->others || !leat_run_source_may_be(&self->run, &seen->run);
     if (!self->differ) return LEAT_OK;
-    return leat_fail(err, LEAT_ERR_OPTION,
-                     "the run \"%.64s\" of the database is not that of \"%.300s\": %s; show one of "
-                     "the two, or name what belongs together",
-                     seen->run.name, self->options->run,
-                     self->others ? "after the same step it has other weights"
-                                  : "model, data, units or their size are others");
+    return leat_fail(
+        err, LEAT_ERR_OPTION,
+        "the run \"%.64s\" of the database and \"%.300s\" are different runs: %s; show "
+        "one of them, or name a folder and a database of the same run",
+        seen->run.name, self->options->run,
+        self->others ? "their weights differ after the same step"
+                     : "their model, data, units or unit size differ");
 }
 
 static leat_code look_at_database(dash *self) {

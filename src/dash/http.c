@@ -157,8 +157,8 @@ static http_client *oldest_idle(const leat_http *http, const uint8_t *key) {
     return oldest;
 }
 
-/* Under the lock: connections that ask nothing do not keep a newcomer out, whoever has them: one of
- * them ends. If its address has as many as it may, that is one of its own; without one, the
+/* Under the lock: connections that have not asked yet do not keep a newcomer out, whoever has them:
+ * one of them ends. If its address has as many as it may, that is one of its own; without one, the
  * newcomer is refused (false), and nobody else loses a connection. */
 static bool make_place(const leat_http *http, const http_client *newcomer) {
     http_client *ends = NULL;

@@ -16,9 +16,9 @@
 
 #define LEAT_HTTP_CONNECTIONS_MAX 160
 #define LEAT_HTTP_CONNECTIONS_EACH 40 /* of an address; of IPv6 of the network it is in (/64) */
-/* A connection without a complete request yet is silent. Of these, an address has 8, and there are
- * none once there are 120 connections: a newer one takes the place of the oldest, but not of one
- * whose bytes are still to be read: it may have asked. */
+/* A connection without a complete request yet is silent. Of these, an address has 8; once there are
+ * 120 connections, each new one takes the place of the oldest silent one, but not of one whose
+ * bytes are still to be read: it may have asked. */
 #define LEAT_HTTP_SILENT_EACH 8
 #define LEAT_HTTP_SILENT_FULL 120
 #define LEAT_HTTP_FIRST_MS 5000 /* for the first request of a connection */

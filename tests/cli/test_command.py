@@ -142,7 +142,8 @@ class Help(unittest.TestCase):
                  "the widest that this processor runs": "-",
                  "the widest that runs here": "-", "new weights from the seed": "-",
                  "no limit": "0", "no note": "-", "only this machine": "-", "all files": "-",
-                 "no file": "-", "no plan": "1", "measured on this machine": "10",
+                 "no file": "-", "no plan": "1", "as --uplink": "0kbit",
+                 "measured on this machine": "10",
                  "no export": "-", "all tests": "-",
                  "none; --curriculum requires it": "0",
                   "no value": "-", "its own": "-"}

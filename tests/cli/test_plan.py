@@ -65,7 +65,7 @@ class Plan(folder.Folder):
         told = self.document(2, *TIMED, "--spread", 0.5, model=TINY)
         self.assertEqual((told["best_units"], told["enough"]), (2, False))
         self.assertGreater(told["plans"][3]["speed_share"], told["plans"][0]["speed_share"])
-        self.assertIn("\nlimit     less than 85 % of the speed with 4 images a step, a tenth",
+        self.assertIn("\nlimit     no line with at most 4 images a step, a tenth",
                       self.plan(2, *TIMED, "--spread", 0.5, model=TINY))
         told = self.document(2, "--units", 3, "--unit-size", 16, *TIMED)
         self.assertEqual((told["best_units"], told["best_unit_size"], told["enough"]),
@@ -87,10 +87,10 @@ class Plan(folder.Folder):
         self.assertIn(" down per machine and step, 12.0 KiB per image\n", served)
         self.assertEqual(out.count("\n"), served.count("\n"))
         out = self.plan(2, *even, "--uplink", "8kbit", model=TINY)
-        self.assertIn("\nlimit     a result is sent for longer than its unit is computed", out)
+        self.assertIn("\nlimit     sending a result takes longer than computing its unit", out)
         self.assertRegex(out, r"as much as 0\.[0-9]*[1-9][0-9]? machines that never wait")
         out = self.plan(2, *even, "--server-link", "8kbit", model=TINY)
-        self.assertIn("\nlimit     the link of the database is full", out)
+        self.assertIn("\nlimit     the database's link is full of", out)
         self.assertIn("measured on this machine",
                       self.plan(1, "--unit-size", 8, "--threads", 1))
 
@@ -113,7 +113,7 @@ class Plan(folder.Folder):
         self.assertIn((5, 8), [(row["units"], row["unit_size"]) for row in told["plans"]])
 
     def test_wrong_usage(self):
-        for words, said in ((["--plan", 2], "--plan needs --data DIR"),
+        for words, said in ((["--plan", 2], "--plan requires --data DIR"),
                             (["--plan", 0], "1 to 1000"), (["--plan", 1001], "1 to 1000"),
                             (["--plan", 2, "--data", self.at("faces"), "--uplink", "10M"],
                              '--uplink: "10M" is not accepted'),
@@ -122,7 +122,7 @@ class Plan(folder.Folder):
                             (["--plan", 2, "--data", self.at("faces"), *SMALL, "--unit-size", 12],
                              "multiple"),
                             (["run", "--db", "postgresql://a@b/c", "--data", "x", "--spread", 0.1],
-                             "--spread is of a plan: add --plan WORKERS")):
+                             "--spread requires --plan: add --plan WORKERS")):
             with self.subTest(words):
                 done = leat("coordinate", *words, status=2)
                 self.assertIn(said, done.stderr)

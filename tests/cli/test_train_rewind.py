@@ -131,7 +131,7 @@ class Rewind(Training):
         write_ledger(run, {"kind": "unit", "step": 7})
         title, command, who = shown("--steps", "6")
         self.assertEqual((title, command), both)
-        self.assertRegex(who, "Not known: .*line 1[0-9] does not say whose result it is")
+        self.assertRegex(who, "Not known: .*line 1[0-9] has no valid step, unit or account")
 
     def test_samples_that_become_alike(self):
         """The last measurement is a real one; those before it are made up, as is D's loss."""

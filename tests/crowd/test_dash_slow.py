@@ -123,15 +123,15 @@ class DashCrowd(Runs):
         self.server.sql(change % "+", database=self.database)
         done = leat("dash", self.folder, "--db", self.url("ann"), "--listen", "127.0.0.1:0",
                     status=2)
-        self.assertIn("is not that of", done.stderr)
+        self.assertIn("are different runs", done.stderr)
         self.server.sql(change % "-", database=self.database)
         # and one that says the same of itself, but has other weights: with other data, say
         self.server.sql("update leat.step set state_hash = translate(state_hash, "
                         "'0123456789abcdef', '123456789abcdef0')", database=self.database)
         done = leat("dash", self.folder, "--db", self.url("ann"), "--listen", "127.0.0.1:0",
                     status=2)
-        self.assertIn("is not that of", done.stderr)
-        self.assertIn("after the same step it has other weights", done.stderr)
+        self.assertIn("are different runs", done.stderr)
+        self.assertIn("their weights differ after the same step", done.stderr)
 
     def one_more(self):
         """Of a run that is open, for an hour: of its 1001 machines one has finished units."""

@@ -290,7 +290,7 @@ static void table(void **state) {
     assert_fails(leat_crowd_plan(&of, &table, err), LEAT_ERR_OPTION, "takes 4000 s");
     of.unit_seconds = 1;
     of.weights_bytes = INT64_MAX;
-    assert_fails(leat_crowd_plan(&of, &table, err), LEAT_ERR_OPTION, "of 512 MiB");
+    assert_fails(leat_crowd_plan(&of, &table, err), LEAT_ERR_OPTION, "512 MiB each");
     assert_int_equal(table.count, 0);
 }
 

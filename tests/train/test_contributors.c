@@ -169,19 +169,27 @@ static void what_cannot_be_read(void **state) {
     account[sizeof account - 1] = 0;
     write_line("unit", 2, 0, account);
     assert_fails(leat_run_contributors_load(&run, &found, err), LEAT_ERR_CORRUPT,
-                 "line 5 does not say whose result it is");
+                 "line 5 has no valid step, unit or account");
     assert_int_equal(found.accounts, 0);
     assert_true(found.ledger);
     leat_path_discard(path);
     write_line("unit", 2, -1, "a");
     assert_fails(leat_run_contributors_load(&run, &found, err), LEAT_ERR_CORRUPT,
-                 "line 1 does not say whose result it is");
+                 "line 1 has no valid step, unit or account");
+    /* in the middle it is damage */
+    static const char torn[] = "{\"before\":\"00\n{\"kind\":\"rewind\",\"step\":0}\n";
+    leat_path_discard(path);
+    assert_ok(leat_file_open(&file, path, LEAT_FILE_NEW, err));
+    assert_ok(leat_file_pwrite(file, torn, sizeof torn - 1, 0, err));
+    leat_file_close(file);
+    assert_fails(leat_run_contributors_load(&run, &found, err), LEAT_ERR_CORRUPT,
+                 "line 1 has no valid step, unit or account");
     const int64_t no_steps[] = {-1, INT64_MAX};
     for (int i = 0; i < 2; i++) {
         leat_path_discard(path);
         write_line("unit", no_steps[i], 0, "a");
         assert_fails(leat_run_contributors_load(&run, &found, err), LEAT_ERR_CORRUPT,
-                     "line 1 does not say whose result it is");
+                     "line 1 has no valid step, unit or account");
     }
 }
 

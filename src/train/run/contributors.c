@@ -29,6 +29,7 @@ typedef struct tally {
     share *shares; /* by step */
     int64_t share_count, share_capacity;
     int64_t own, unreadable; /* of the coordinator; the first line that cannot be read, 0: none */
+    int64_t torn;            /* the first line that is no JSON, 0: none; the last one may be it */
 } tally;
 
 enum { OWN = -1 };
@@ -100,7 +101,11 @@ static leat_code take_line(tally *self, const leat_line *text, leat_error *err) 
     int64_t step = 0;
     leat_code code = leat_json_parse(text->data, text->size_bytes, "a line", &line, &why);
     if (code == LEAT_ERR_MEMORY) return leat_error_copy(err, &why);
-    if (code != LEAT_OK) return LEAT_OK; /* the last one, half written: others are checked before */
+    if (code != LEAT_OK) { /* half written, if it is the last one */
+        if (self->torn == 0) self->torn = text->number;
+        return LEAT_OK;
+    }
+    if (self->unreadable == 0) self->unreadable = self->torn;
     const char *kind = json_string_value(json_object_get(line, "kind"));
     if (kind == NULL) kind = "";
     if (strcmp(kind, "unit") == 0 || strcmp(kind, "refused") == 0) {
@@ -128,8 +133,9 @@ static leat_code read_all(tally *self, const char *path, leat_error *err) {
     }
     leat_lines_close(lines);
     if (code != LEAT_OK || self->unreadable == 0) return code;
-    return leat_fail(err, LEAT_ERR_CORRUPT, "\"%.300s\": line %lld does not say whose result it is",
-                     path, (long long)self->unreadable);
+    return leat_fail(err, LEAT_ERR_CORRUPT,
+                     "\"%.300s\": line %lld has no valid step, unit or account", path,
+                     (long long)self->unreadable);
 }
 
 static int compare(const void *a, const void *b) {
