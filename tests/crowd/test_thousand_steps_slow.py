@@ -108,7 +108,9 @@ class Long(Runs):
         self.begin_run()
         self.until_step(1, self.coordinator)
         self.ask(f"select pg_create_logical_replication_slot('{slot}', 'pgoutput')")
-        with self.server.session(self.database, "ann") as holder:
+        self.addCleanup(self.ask, "select pg_drop_replication_slot(slot_name) from "
+                                  f"pg_replication_slots where slot_name = '{slot}'")
+        with self.server.session(self.database) as holder:  # one of a worker's login is ended
             holder.stdin.write("begin isolation level repeatable read; select pg_backend_pid();\n")
             holder.stdin.flush()
             pid = holder.stdout.readline().strip()
@@ -119,7 +121,7 @@ class Long(Runs):
             print("\n".join(lines), flush=True)
             self.finish(found)
             self.assertEqual(len(lines), 2, lines)
-            self.assertIn(f"snapshots: session {pid} of login ann", lines[0])
+            self.assertIn(f"snapshots: session {pid} of login owner", lines[0])
             self.assertIn(f"snapshots: replication slot {slot}", lines[1])
             kept = self.dead()
             holder.stdin.close()

@@ -55,11 +55,15 @@ class Wire(Runs):
         # time that it was woken: at the beginning, after each step and at the end
         self.assertEqual(calls["submit"], units)
         self.assertLessEqual(calls["claim"], units + 2 * self.count + 3)
-        # and once, when it has connected, which version the database has
-        version = [text for text in calls if "leat.version" in text]
-        self.assertLessEqual(sum(calls[text] for text in version), 2, version)
+        # and once, when it has connected, which version the database has, how many machines of its
+        # login work, and which steps the run has
+        asked = []
+        for word in ("leat.version", "pg_roles", "leat.training_state"):
+            found = [text for text in calls if word in text]
+            self.assertLessEqual(sum(calls[text] for text in found), 2, found)
+            asked += found
         self.assertEqual(set(calls) - {"put", "fetch", "submit", "claim", "renew", "register",
-                                       *version}, set())
+                                       *asked}, set())
 
 
 if __name__ == "__main__":

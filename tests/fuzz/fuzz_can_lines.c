@@ -35,8 +35,10 @@ static void parse(leat_can_layout *layout, const leat_can_line_options *options,
     leat_can_reject reason = leat_can_parse_line(layout, options, exact, size, &line);
     LEAT_ASSERT(reason >= 0 && reason <= LEAT_CAN_TAKEN);
     if (reason == LEAT_CAN_TAKEN) check_frame(&line, options);
-    bool base64 = layout->table && layout->data_unit == LEAT_CAN_UNIT_BASE64;
-    if (reason == LEAT_CAN_REJECT_PAYLOAD) LEAT_ASSERT(options->strict || base64);
+    /* of these there is no other reading that could be taken */
+    const bool only = leat_can_is_decimal(layout) ||
+                      (layout->table && layout->data_unit == LEAT_CAN_UNIT_BASE64);
+    if (reason == LEAT_CAN_REJECT_PAYLOAD) LEAT_ASSERT(options->strict || only);
     if (reason == LEAT_CAN_REJECT_FD) LEAT_ASSERT(options->fd_refuse);
     if (reason == LEAT_CAN_REJECT_NO_LABEL) LEAT_ASSERT(layout->labelled);
     leat_can_follow(layout, exact, size);
