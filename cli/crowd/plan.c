@@ -149,8 +149,8 @@ static void write_limit(plan_source *of) {
     else if (!table->is_enough && !table->rows[table->count - 1].fits)
         snprintf(
             text, sizeof of->limit,
-            "no line with at most %lld %s a step, a tenth of the data set, reaches 85 %% of the "
-            "speed: use more data or fewer machines",
+            "no line with at most %lld %s a step, a tenth of the data, reaches 85 %%: use more "
+            "data or fewer machines",
             most, of->many);
     else if (!table->is_enough)
         snprintf(text, sizeof of->limit,

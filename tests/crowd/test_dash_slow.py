@@ -58,7 +58,8 @@ class DashCrowd(Runs):
     def many_machines(self, dash):
         """A page stays small; half of the machines work."""
         self.server.sql(BOB, MACHINES, EVENT, database=self.database)
-        of = dash.until("facts", lambda of: of["database"]["all"]["machines"] > 1)["database"]
+        of = dash.until("facts", lambda of: of["database"]["all"]["machines"] > 1 and
+                        of["database"]["events"])["database"]
         self.assertEqual((of["all"]["machines"], of["all"]["accounts"], len(of["machines"])),
                          (1001, 2, 100))
         self.assertEqual([(item["account"], item["machines"]) for item in of["accounts"]],

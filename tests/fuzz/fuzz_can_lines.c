@@ -36,8 +36,8 @@ static void parse(leat_can_layout *layout, const leat_can_line_options *options,
     LEAT_ASSERT(reason >= 0 && reason <= LEAT_CAN_TAKEN);
     if (reason == LEAT_CAN_TAKEN) check_frame(&line, options);
     /* of these there is no other reading that could be taken */
-    const bool only = leat_can_is_decimal(layout) ||
-                      (layout->table && layout->data_unit == LEAT_CAN_UNIT_BASE64);
+    const bool only =
+        leat_can_is_decimal(layout) || (layout->table && layout->data_unit == LEAT_CAN_UNIT_BASE64);
     if (reason == LEAT_CAN_REJECT_PAYLOAD) LEAT_ASSERT(options->strict || only);
     if (reason == LEAT_CAN_REJECT_FD) LEAT_ASSERT(options->fd_refuse);
     if (reason == LEAT_CAN_REJECT_NO_LABEL) LEAT_ASSERT(layout->labelled);
